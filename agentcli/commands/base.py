@@ -1,0 +1,41 @@
+"""What a slash command is."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agentcli.ports.frontend import Dialogs, UserInput
+
+if TYPE_CHECKING:
+    from agentcli.runtime.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class CommandContext:
+    session: Session
+    dialogs: Dialogs
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """``text`` is Markdown for the user (never sent to the model), ``prompt`` a user message that a turn is run with,
+    ``exit`` ends the session."""
+
+    text: str = ""
+    prompt: UserInput | None = None
+    exit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """``run(context, arguments)``; ``arguments`` is the rest of the line, stripped.  ``while_running``: may be used
+    while the agent works.  Errors that the user can mend are raised as ``errors.UserError``."""
+
+    name: str
+    description: str
+    run: Callable[[CommandContext, str], Awaitable[CommandResult]]
+    aliases: tuple[str, ...] = ()
+    argument_hint: str = ""
+    while_running: bool = False

@@ -1,0 +1,64 @@
+"""Where agentcli keeps its own things.  Never ``~/.claude``: that belongs to the user and to other tools."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def user_home(env: Mapping[str, str] | None = None) -> Path | None:
+    """The home directory, or ``None`` where there is none (no ``HOME``, no account entry)."""
+    values = os.environ if env is None else env
+    home = values.get("HOME") or values.get("USERPROFILE")
+    if home:
+        return Path(home)
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None
+
+
+def agentcli_home(env: Mapping[str, str] | None = None) -> Path | None:
+    """``AGENTCLI_HOME``, by default ``~/.agentcli``: sessions, history, auto memory, logs, approvals.
+
+    ``None`` where neither is set: nothing is stored then, and the caller says so.
+    """
+    values = os.environ if env is None else env
+    given = values.get("AGENTCLI_HOME")
+    if given:
+        return Path(given).expanduser()
+    home = user_home(env)
+    return home / ".agentcli" if home else None
+
+
+def claude_home(env: Mapping[str, str] | None = None) -> Path | None:
+    """``CLAUDE_CONFIG_DIR``, by default ``~/.claude``: the user's settings, agents, skills, commands.  Read only."""
+    values = os.environ if env is None else env
+    given = values.get("CLAUDE_CONFIG_DIR")
+    if given:
+        return Path(given).expanduser()
+    home = user_home(env)
+    return home / ".claude" if home else None
+
+
+def project_slug(directory: Path) -> str:
+    """The directory as one file name: every character that is not a letter or digit becomes ``-``."""
+    return re.sub(r"[^A-Za-z0-9]", "-", str(directory))
+
+
+def private_directory(path: Path) -> Path:
+    """Makes the directory (and its parents) with mode 0700 whatever the umask.  ``OSError`` if it can't be.
+
+    A symlink in its place that somebody else owns is refused: fixed names are not followed through planted links.
+    """
+    missing = [p for p in (path, *path.parents) if not p.exists()]
+    for directory in reversed(missing):
+        directory.mkdir(mode=0o700, exist_ok=True)
+    if hasattr(os, "getuid"):
+        found = path.stat()
+        if found.st_uid == os.getuid() and stat.S_IMODE(found.st_mode) & 0o077:
+            path.chmod(0o700)
+    return path

@@ -1,0 +1,69 @@
+"""Between the engine and the session files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+from agentcli.messages import Json
+
+EntryKind = Literal[
+    "start",
+    "message",
+    "delta",
+    "discard",
+    "prefix",
+    "compaction",
+    "clearing",
+    "rewind",
+    "title",
+    "mode",
+    "model",
+    "todos",
+    "usage",
+    "cache",
+    "notice",
+    "turn_end",
+    "end",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixRecord:
+    """Everything that the bytes in front of the messages depend on, so that a resumed session sends the same ones."""
+
+    sections: Json
+    absent: Json
+    choices: Json
+    beta_headers: tuple[str, ...]
+    tools: tuple[Json, ...]
+    model: str
+    effort: str | None
+    thinking: str
+    start_date: str
+    system: Json
+    """The effective prompt as it was sent (parts, level, layout)."""
+
+
+class Journal(Protocol):
+    """The append-only session file.  A line is written and flushed before its effect is shown; a failing disk never
+    raises: lines are kept in memory, the user is told once, and they are written when there is space again."""
+
+    def append(self, kind: EntryKind, data: Json) -> None: ...
+
+    def prefix(self, record: PrefixRecord) -> None:
+        """Stores the record when it differs from the last one."""
+
+    def sync(self) -> None:
+        """``fsync``: at the end of a turn."""
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """The local date and time, with its zone."""
+
+    def monotonic(self) -> float:
+        """Seconds that never go back."""
+
+    async def sleep(self, seconds: float) -> None: ...

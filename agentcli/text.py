@@ -1,0 +1,97 @@
+"""Text on its way between people, files and the API: valid Unicode, honest cuts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_]|[()][A-Za-z0-9])")
+
+
+def clean(text: str) -> str:
+    """The text as valid Unicode: halves of one pair are joined, lone surrogates become U+FFFD.
+
+    The border function: everything that comes from a terminal, a file name, a stream or a server passes it before it
+    is stored or sent.  On valid text it returns the same object.
+    """
+    if not _SURROGATES.search(text):
+        return text
+    joined = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return _SURROGATES.sub("\ufffd", joined)
+
+
+def clean_json(value: object) -> object:
+    """``clean`` for every string (keys too) of a JSON value."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean_json(k): clean_json(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [clean_json(v) for v in value]
+    return value
+
+
+def strip_ansi(text: str) -> str:
+    """Without terminal control sequences."""
+    return _ANSI.sub("", text)
+
+
+def collapse_progress(text: str) -> str:
+    """What a terminal would show at the end: of a line that was overwritten with carriage returns only the last state
+    stays.  Line ends ``\\r\\n`` become ``\\n``."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n".join(_last_state(line) for line in lines)
+
+
+def _last_state(line: str) -> str:
+    if "\r" not in line:
+        return line
+    shown = ""
+    for state in line.split("\r"):
+        shown = state + shown[len(state) :]
+    return shown
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A text that was shortened to head and tail.  ``dropped`` characters are missing between them (0: whole)."""
+
+    head: str
+    tail: str
+    dropped: int
+
+
+def head_tail(text: str, limit: int) -> Cut:
+    """At most ``limit`` characters: two thirds from the start, one third from the end, cut at line ends if near."""
+    if len(text) <= limit:
+        return Cut(text, "", 0)
+    head_size = limit * 2 // 3
+    head = text[:head_size]
+    newline = head.rfind("\n")
+    if newline > head_size * 3 // 4:
+        head = head[: newline + 1]
+    tail = text[len(text) - (limit - head_size) :]
+    newline = tail.find("\n")
+    if 0 <= newline < len(tail) // 4:
+        tail = tail[newline + 1 :]
+    return Cut(head, tail, len(text) - len(head) - len(tail))
+
+
+def one_line(text: str, width: int = 120) -> str:
+    """The text on one line, control characters out, cut with an ellipsis."""
+    flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return flat if len(flat) <= width else flat[: width - 1] + "…"
+
+
+def plural(count: int, noun: str, many: str = "") -> str:
+    """``1 file``, ``3 files``."""
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+
+
+def estimate_tokens(text: str) -> int:
+    """Offline estimate of the API's count for English, code and mixed text: about 3.5 bytes a token.
+
+    Always shown as an estimate; ``ModelClient.count`` is exact where a server answers.
+    """
+    return -(-len(text.encode("utf-8", "replace")) * 2 // 7)
