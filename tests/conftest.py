@@ -1,10 +1,9 @@
-"""A scripted world for every test: a HOME, a project and an environment of its own; nothing of the machine's leaks in."""
+"""A scripted world for every test: HOME, project and environment of its own; nothing of the machine's leaks in."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -42,7 +41,7 @@ def soak(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture(autouse=True)
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A HOME and a working directory below ``tmp_path``; the environment holds nothing but what a test sets."""
     for name in list(os.environ):
         if name not in KEPT and not name.startswith("PYTEST"):
@@ -56,7 +55,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name, value in GIT_ENV.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(project)
-    yield tmp_path
+    return tmp_path
 
 
 @pytest.fixture

@@ -10,31 +10,15 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent / "agentcli"
 
 STOREYS: tuple[frozenset[str], ...] = (
-    frozenset(
-        [
-            "clock",
-            "conversation",
-            "env",
-            "errors",
-            "events",
-            "files",
-            "globs",
-            "i18n",
-            "log",
-            "messages",
-            "paths",
-            "ports",
-            "processes",
-            "text",
-        ]
-    ),
-    frozenset(["frontmatter", "media", "settings", "shell"]),
-    frozenset(["agent", "extend", "mcp", "memory", "model", "permissions", "prompt", "sessions", "tools"]),
+    frozenset({"clock", "conversation", "env", "errors", "events", "files", "globs", "i18n", "log", "messages"})
+    | frozenset({"paths", "ports", "processes", "text"}),
+    frozenset({"frontmatter", "media", "settings", "shell"}),
+    frozenset({"agent", "extend", "mcp", "memory", "model", "permissions", "prompt", "sessions", "tools"}),
     frozenset({"modes"}),
     frozenset({"runtime"}),
     frozenset({"commands"}),
     frozenset({"ui"}),
-    frozenset(["api", "cli", "demo"]),
+    frozenset({"api", "cli", "demo"}),
     frozenset({"__main__"}),
 )
 STRANGERS = frozenset({2, 7})

@@ -45,8 +45,11 @@ class Dialogs(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SessionStatus:
-    """What a status line shows.  ``context_used`` is tokens of the last request and its answer, ``window`` the model's
-    window; ``cache_read_share`` is the last request's read tokens by its total input (0 to 1); ``None`` where unknown."""
+    """What a status line shows.
+
+    ``context_used`` is tokens of the last request and its answer, ``window`` the model's window; ``cache_read_share``
+    is the last request's read tokens by its total input (0 to 1); ``None`` where unknown.
+    """
 
     session_id: str
     model: str
