@@ -1,0 +1,1 @@
+"""The model room: requests, cache breakpoints, retries, costs, and the monitor that explains every cache break."""
