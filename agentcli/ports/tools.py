@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 from agentcli.events.stream import Emit
 from agentcli.messages import Json, ResultContent, TextBlock
-from agentcli.ports.display import Display, TextDisplay
+from agentcli.ports.display import Display, TextDisplay, Todo
 from agentcli.ports.model import ToolSpec
 
 Effect = Literal["read", "write", "agent"]
@@ -103,6 +103,14 @@ class AgentReport:
     steps: int = 0
 
 
+class Todos(Protocol):
+    """The session's todo list: survives a compaction, shown to the person."""
+
+    def get(self) -> tuple[Todo, ...]: ...
+
+    def set(self, todos: Sequence[Todo]) -> None: ...
+
+
 class Spawner(Protocol):
     async def spawn(self, agent: str, prompt: str, budget: AgentBudget) -> AgentReport: ...
 
@@ -133,6 +141,9 @@ class SeenFiles(Protocol):
 
     def note(self, path: Path, data: bytes, *, whole: bool) -> None: ...
 
+    def note_lines(self, path: Path, data: bytes, *, first: int, last: int, total: int) -> None:
+        """The model saw lines ``first`` to ``last`` (from 1) of ``total``; seen page by page, a file counts as whole."""
+
     def get(self, path: Path) -> SeenFile | None: ...
 
     def changed(self) -> list[Path]:
@@ -154,7 +165,8 @@ class ToolContext:
     """``spill(text, suffix)`` writes a whole oversized result to a private file of the session; returns its path."""
     seen: SeenFiles
     services: Mapping[str, Any] = field(default_factory=dict)
-    """Optional ports by name, typed where they are used: ``questioner``, ``spawner``, ``directory``, ``jobs``."""
+    """Optional ports by name, typed where they are used: ``questioner``, ``spawner``, ``directory``, ``jobs``,
+    ``todos``."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Added to the environment of children (scratch directory, session id)."""
     tool_use_id: str = ""
