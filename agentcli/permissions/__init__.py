@@ -1,0 +1,1 @@
+"""Who may do what: rules, the policy that applies them, the questions they lead to, and where answers are kept."""
