@@ -1,0 +1,27 @@
+"""How the server behaves; every field may be changed while it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Options:
+    validate: bool = True
+    """Refuse what the API would refuse."""
+    strict_alternation: bool = True
+    """Refuse two messages of one role in a row.  The API joins them; agentcli must not send them."""
+    check_signatures: bool = True
+    """Refuse thinking blocks that this server did not sign, or that were altered or moved."""
+    any_model: bool = False
+    """Accept every model id, as a gateway does, instead of answering 404."""
+    cache_fields: bool = True
+    """``False``: the usage has no cache fields and the cache does nothing, as at many local servers."""
+    refused_betas: set[str] = field(default_factory=set)
+    """Values of ``anthropic-beta`` that get a 400 naming them."""
+    refuse_scope: bool = False
+    """``cache_control.scope`` gets a 400 naming it, whatever the headers say."""
+    keys: set[str] | None = None
+    """The keys that are accepted; ``None`` accepts all but the empty one."""
+    missing: set[str] = field(default_factory=set)
+    """Paths that answer 404, as at servers without them (``/v1/messages/count_tokens``, ``/v1/models``)."""

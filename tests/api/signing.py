@@ -1,0 +1,66 @@
+"""Signatures of thinking blocks: who thought it, what it says, and what stood in front of it.
+
+A signature is ``model.account.tools.system.before.mac``, each a short digest, the last an HMAC over the others and the
+block's text.  The secret is the same for every server of this kind, so that a session can go on at another one.
+``before`` covers all messages and blocks in front of the block; marks (``cache_control``) don't count, nor do deferred
+tools, which the model has not been shown.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tests.api.render import as_blocks, without_marks
+
+Json = dict[str, Any]
+SECRET = b"a secret of the test server"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    model: str
+    account: str
+    tools: str
+    system: str
+    before: str
+
+    @staticmethod
+    def of(request: Json, before: Sequence[Json], *, model: str, account: str) -> Signature:
+        """For a block behind the messages ``before``, the last of which may be the answer that is being written."""
+        tools = [t for t in request.get("tools", []) if not t.get("defer_loading")]
+        system = as_blocks(request.get("system") or [])
+        flat = [[m["role"], b] for m in before for b in as_blocks(m["content"])]
+        return Signature(_short(model), _short(account), _short(tools), _short(system), _short(flat))
+
+    def over(self, block: Json) -> str:
+        """The signature string for the block's text."""
+        fields = ".".join((self.model, self.account, self.tools, self.system, self.before))
+        return f"{fields}.{_mac(fields, block)}"
+
+
+def read(signature: str, block: Json) -> Signature | None:
+    """The signature's fields; ``None`` where it is not ours or the block's text was altered."""
+    fields, _, mac = signature.rpartition(".")
+    parts = fields.split(".")
+    if len(parts) != 5 or not hmac.compare_digest(mac, _mac(fields, block)):
+        return None
+    return Signature(*parts)
+
+
+def model_digest(model: str) -> str:
+    return _short(model)
+
+
+def _mac(fields: str, block: Json) -> str:
+    said = f"{block['type']}:{block.get('thinking', '')}".encode("utf-8", "surrogatepass")
+    return hmac.new(SECRET, fields.encode() + b"|" + said, hashlib.sha256).hexdigest()[:32]
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(without_marks(value), separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:12]
