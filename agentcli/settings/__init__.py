@@ -1,0 +1,1 @@
+"""Settings: where each value comes from, which project may bring its own, and which features are on."""
