@@ -28,10 +28,12 @@ from agentcli.messages.blocks import (
     message_to_record,
     user,
 )
-from agentcli.messages.repair import INTERRUPTED, Repair, repair
+from agentcli.messages.joining import append
+from agentcli.messages.repair import INTERRUPTED, LOST, Repair, repair
 
 __all__ = [
     "INTERRUPTED",
+    "LOST",
     "Block",
     "DocumentBlock",
     "ImageBlock",
@@ -49,6 +51,7 @@ __all__ = [
     "ToolResultBlock",
     "ToolUseBlock",
     "Usage",
+    "append",
     "assistant",
     "block_from_api",
     "block_from_record",

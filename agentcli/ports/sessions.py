@@ -11,6 +11,7 @@ from agentcli.messages import Json
 EntryKind = Literal[
     "start",
     "message",
+    "result",
     "delta",
     "discard",
     "prefix",

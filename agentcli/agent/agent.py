@@ -1,0 +1,144 @@
+"""The engine's door: one turn at a time, steered, interrupted and compacted from outside."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from agentcli.agent.conversation import Conversation
+from agentcli.agent.loop import Turn
+from agentcli.agent.queue import SteeringQueue
+from agentcli.agent.rooms import Limits, Rooms
+from agentcli.agent.state import SessionState
+from agentcli.agent.stops import Ending
+from agentcli.agent.tally import Tally
+from agentcli.errors import ApiError, Bug, TurnError
+from agentcli.events import Compacted, Notice, TurnFinished, TurnStarted
+from agentcli.ports.frontend import UserInput
+
+T = TypeVar("T")
+INTERRUPTION = "The user interrupted the previous turn. Calls without a result were not finished."
+
+
+class Agent:
+    """Runs turns on a session's state.  Everything happens on one event loop; no call blocks it."""
+
+    def __init__(self, state: SessionState, rooms: Rooms, limits: Limits | None = None) -> None:
+        self.state = state
+        self.rooms = rooms
+        self.limits = limits or Limits()
+        self.queue = SteeringQueue(rooms.emit)
+        self._talk = Conversation(state, rooms, self.limits)
+        self._work: asyncio.Task[Any] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn or a compaction is running."""
+        return self._work is not None
+
+    async def run_turn(self, prompt: UserInput) -> TurnFinished:
+        """One turn, from ``TurnStarted`` to ``TurnFinished``.  Never raises for what ends a turn.
+
+        Cancelled from outside, it interrupts the turn, closes it in order, and raises ``CancelledError`` then.
+        """
+        self.state.turn += 1
+        began = self.rooms.clock.monotonic()
+        turn = Turn(self.state, self.rooms, self.limits, talk=self._talk, queue=self.queue)
+        self.rooms.emit(TurnStarted(self.state.turn, prompt.text))
+        work, outside = await self._worked(turn.run(prompt))
+        finished = self._finish(self._ending(work), turn.tally, self.rooms.clock.monotonic() - began)
+        if outside:
+            raise asyncio.CancelledError
+        return finished
+
+    async def compact(self, focus: str = "") -> Compacted | None:
+        """``/compact``.  ``None`` when there is nothing to do or it was interrupted; ``TurnError`` if it fails: the
+        conversation is untouched then."""
+        work, outside = await self._worked(self._talk.compactor.compact("manual", focus=focus))
+        self.rooms.journal.sync()
+        if outside:
+            raise asyncio.CancelledError
+        return None if work.cancelled() else work.result()
+
+    def steer(self, prompt: UserInput) -> None:
+        """Queues a message for delivery between steps, or with the next turn's prompt."""
+        self.queue.add(prompt)
+
+    def take_back(self) -> UserInput | None:
+        return self.queue.take_back()
+
+    def interrupt(self) -> None:
+        """Ends the running turn or compaction as soon as possible.  Asking again changes nothing."""
+        if self._work is not None and not self._work.cancelling():
+            self._work.cancel()
+
+    def rewind(self, keep: int) -> None:
+        """Takes the conversation back to its first ``keep`` messages (see ``turn_starts``); nothing is deleted from
+        the transcript.  ``Bug`` while a turn runs."""
+        if self.busy:
+            raise Bug("a conversation can't be rewound while a turn is running")
+        self._talk.rewind(keep)
+
+    def turn_starts(self) -> list[int]:
+        """Indexes of the messages that a person's prompt began, oldest first."""
+        messages = enumerate(self.state.messages)
+        return [i for i, m in messages if m.role == "user" and not m.tool_results() and m.text().strip()]
+
+    async def _worked(self, work: Coroutine[Any, Any, T]) -> tuple[asyncio.Task[T], bool]:
+        """Runs the work as a task of its own to its end, whatever that is; whether we were cancelled meanwhile."""
+        if self._work is not None:
+            work.close()
+            raise Bug("a turn is already running")
+        task = self._work = asyncio.create_task(work)
+        outside = False
+        try:
+            while not task.done():
+                try:
+                    await asyncio.wait({task})
+                except asyncio.CancelledError:
+                    outside = True
+                    self.interrupt()
+        finally:
+            self._work = None
+        return task, outside
+
+    def _ending(self, work: asyncio.Task[Ending]) -> Ending:
+        if work.cancelled():
+            return Ending("interrupted")
+        match work.exception():
+            case None:
+                return work.result()
+            case ApiError() as error:
+                return Ending("api_error", str(error), error.kind, error.status)
+            case TurnError() as error:
+                return Ending("api_error", str(error), "stream")
+            case error:
+                text = f"{type(error).__name__}: {error}"
+                self.rooms.emit(Notice("error", f"The turn failed unexpectedly. {text}", "bug"))
+                return Ending("error", text, "bug")
+
+    def _finish(self, ending: Ending, tally: Tally, duration: float) -> TurnFinished:
+        self._talk.settle()
+        if ending.outcome == "interrupted":
+            self._talk.note("interrupted", INTERRUPTION)
+        finished = TurnFinished(
+            turn=self.state.turn,
+            outcome=ending.outcome,
+            text=tally.text,
+            steps=tally.steps,
+            duration=duration,
+            api_duration=tally.api_seconds,
+            usage=tally.usage,
+            cost=tally.cost,
+            error=ending.error,
+            error_kind=ending.kind,
+            error_status=ending.status,
+            stop_reason=tally.stop_reason,
+        )
+        record = {"turn": finished.turn, "outcome": finished.outcome, "steps": finished.steps, "cost": finished.cost}
+        written = list(self.state.cache.written)
+        self.rooms.journal.append("turn_end", {**record, "error": finished.error, "written": written})
+        self.rooms.journal.sync()
+        self.rooms.emit(finished)
+        return finished

@@ -1,0 +1,41 @@
+"""Errors of the API that a documented change of the conversation can mend, once each."""
+
+from __future__ import annotations
+
+from agentcli.agent.conversation import Conversation
+from agentcli.agent.images import without_refused_image
+from agentcli.agent.rooms import Rooms
+from agentcli.agent.state import SessionState
+from agentcli.errors import ApiError, TurnError
+from agentcli.events import Notice
+
+
+class Mender:
+    """For one turn: a prompt that is too long is compacted once, a refused image gives way to a note."""
+
+    def __init__(self, state: SessionState, rooms: Rooms, talk: Conversation) -> None:
+        self._state = state
+        self._rooms = rooms
+        self._talk = talk
+        self._compacted = False
+
+    async def mended(self, error: ApiError) -> bool:
+        """Whether the conversation was changed so that the request can be sent again."""
+        if error.kind == "prompt_too_long":
+            return await self.compact_once()
+        mended = without_refused_image(self._state.messages, error)
+        if mended is None:
+            return False
+        self._talk.rewrite(mended, intent="image removed")
+        self._rooms.emit(Notice("warning", "The API refused an image; a note stands in its place.", "image_removed"))
+        return True
+
+    async def compact_once(self) -> bool:
+        if self._compacted:
+            return False
+        self._compacted = True
+        try:
+            return await self._talk.compactor.compact("auto") is not None
+        except TurnError as error:
+            self._rooms.emit(Notice("error", str(error), "compaction_failed"))
+            return False

@@ -1,0 +1,40 @@
+"""System reminders: the only place that writes their tags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from agentcli.messages import TextBlock
+from agentcli.ports.prompt import Moment, Reminder, ReminderSource
+from agentcli.text import clean
+
+OPEN, CLOSE = "<system-reminder>", "</system-reminder>"
+_TAG = re.compile(r"<(?=\s*/?\s*system-reminder)", re.IGNORECASE)
+
+
+def wrap(text: str) -> TextBlock:
+    """The text as a reminder block.  Tags inside it are defused: nothing that is quoted can end the reminder early or
+    pose as another."""
+    return TextBlock(f"{OPEN}\n{_TAG.sub('&lt;', clean(text))}\n{CLOSE}", "reminder")
+
+
+def blocks(reminders: Iterable[Reminder]) -> tuple[TextBlock, ...]:
+    return tuple(wrap(r.text) for r in reminders if r.text.strip())
+
+
+class Reminders:
+    """Joins sources in order; each says what is new since it was last asked."""
+
+    def __init__(self, sources: Sequence[ReminderSource] = ()) -> None:
+        self._sources = list(sources)
+
+    def add(self, source: ReminderSource) -> None:
+        self._sources.append(source)
+
+    async def collect(self, moment: Moment, *, paths: Sequence[Path] = ()) -> list[Reminder]:
+        found: list[Reminder] = []
+        for source in self._sources:
+            found.extend(await source.collect(moment, paths=paths))
+        return found

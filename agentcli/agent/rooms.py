@@ -1,0 +1,62 @@
+"""What the engine needs of the other rooms, and how far it may go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agentcli.events import Emit
+from agentcli.ports.model import ModelClient, ModelInfo
+from agentcli.ports.permissions import Approver, Hooks, NoHooks, PermissionGate
+from agentcli.ports.prompt import Moment, Reminder, ReminderSource, SystemPromptSource
+from agentcli.ports.sessions import Clock, Journal
+from agentcli.ports.tools import Checkpoints, SeenFiles, Tool, ToolContext, Workspace
+
+
+class NoReminders:
+    """Where nothing reminds."""
+
+    async def collect(self, moment: Moment, *, paths: Sequence[Path] = ()) -> list[Reminder]:
+        return []
+
+
+def _nothing() -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rooms:
+    """The ports of one session.  ``context`` makes the ``ToolContext`` of a call from its id; ``model_info`` gives
+    window and limits of a model id; ``reset`` empties the section cache and latches (after a compaction)."""
+
+    model: ModelClient
+    prompt: SystemPromptSource
+    tools: Mapping[str, Tool]
+    gate: PermissionGate
+    approver: Approver
+    context: Callable[[str], ToolContext]
+    emit: Emit
+    clock: Clock
+    journal: Journal
+    hooks: Hooks = field(default_factory=NoHooks)
+    reminders: ReminderSource = field(default_factory=NoReminders)
+    checkpoints: Checkpoints | None = None
+    workspace: Workspace | None = None
+    seen: SeenFiles | None = None
+    model_info: Callable[[str], ModelInfo] | None = None
+    reset: Callable[[], None] = _nothing
+
+
+@dataclass(slots=True)
+class Limits:
+    """``max_turns`` counts requests of one turn (the flag's name is older than ours: a step), ``max_budget_usd`` is
+    for the session.  ``compact_percent`` replaces the automatic threshold by a share of the window (1 to 100).
+    ``stop_hook_cap`` is how often in a row a Stop hook may object (0: no bound)."""
+
+    max_turns: int | None = None
+    max_budget_usd: float | None = None
+    auto_compact: bool = True
+    compact_percent: int | None = None
+    stop_hook_cap: int = 8
+    parallel_calls: int = 10

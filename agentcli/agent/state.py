@@ -1,0 +1,74 @@
+"""What a session knows while it runs: the conversation, what shaped its prefix, and what it has used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from agentcli.conversation import ConversationCache
+from agentcli.messages import Message, ToolUseBlock, Usage, append
+from agentcli.ports.display import Todo
+from agentcli.ports.model import Effort, QuerySource, ThinkingChoice, ToolSpec
+from agentcli.ports.prompt import Reminder
+
+
+@dataclass(slots=True)
+class SessionState:
+    """One conversation's state.  ``messages`` is what the API gets, one for one; it only grows, but for ``replace``.
+
+    ``start_date`` is the local date (YYYY-MM-DD) that the prompt was built with, ``cost`` US dollars (``None`` once a
+    model without known prices was used), ``context_tokens`` the last request's input and output together.
+    """
+
+    session_id: str
+    model: str
+    start_date: str
+    tools: tuple[ToolSpec, ...] = ()
+    """Frozen for the conversation."""
+    effort: Effort | None = None
+    thinking: ThinkingChoice = "default"
+    conversation_id: str = "main"
+    query_source: QuerySource = "repl"
+    interactive: bool = True
+    cache: ConversationCache = field(default_factory=ConversationCache)
+    messages: list[Message] = field(default_factory=list)
+    usage: dict[str, Usage] = field(default_factory=dict)
+    """By model, all requests of the session."""
+    cost: float | None = 0.0
+    todos: tuple[Todo, ...] = ()
+    turn: int = 0
+    steps: int = 0
+    steps_since_todos: int = 0
+    """Steps since the todo list was last written."""
+    context_tokens: int = 0
+    measured: int = 0
+    """How many messages ``context_tokens`` covers."""
+    intent: str = ""
+    """Why the next request's prefix differs on purpose; taken once."""
+    pending: list[Reminder] = field(default_factory=list)
+    """Notes of the engine's own (an interruption, a hook's context) for the next user message."""
+    call_ids: set[str] = field(default_factory=set)
+
+    def append(self, message: Message) -> None:
+        append(self.messages, message)
+        self.call_ids.update(c.id for c in message.tool_uses())
+
+    def replace(self, messages: Iterable[Message], *, intent: str) -> None:
+        """A documented rewrite of history.  The next request names ``intent`` as the cause of its cache break."""
+        self.messages[:] = messages
+        self.intent = intent
+        self.call_ids = {b.id for m in self.messages for b in m.content if isinstance(b, ToolUseBlock)}
+        self.context_tokens = 0
+        self.measured = 0
+
+    def take_intent(self) -> str:
+        intent, self.intent = self.intent, ""
+        return intent
+
+    def spend(self, model: str, usage: Usage, cost: float | None) -> None:
+        self.usage[model] = self.usage.get(model, Usage()) + usage
+        self.cost = None if cost is None or self.cost is None else self.cost + cost
+
+    def set_todos(self, todos: tuple[Todo, ...]) -> None:
+        self.todos = todos
+        self.steps_since_todos = 0

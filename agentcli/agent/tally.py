@@ -1,0 +1,39 @@
+"""What a turn has used, and whether that is enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from agentcli.agent.rooms import Limits
+from agentcli.agent.stops import Ending
+from agentcli.agent.turn import Answer
+from agentcli.messages import Usage
+
+
+@dataclass(slots=True)
+class Tally:
+    """``cost`` is ``None`` once a request without a known price was in it."""
+
+    steps: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = 0.0
+    api_seconds: float = 0.0
+    text: str = ""
+    stop_reason: str | None = None
+
+    def add(self, answer: Answer) -> None:
+        cost = answer.report.cost if answer.report else None
+        self.usage = self.usage + answer.usage
+        self.cost = None if cost is None or self.cost is None else self.cost + cost
+        self.stop_reason = answer.stop_reason
+        self.text = answer.message.text()
+
+
+def limit_reached(limits: Limits, tally: Tally, spent: float | None) -> Ending | None:
+    """Judged before each step: the steps of this turn, and what the session has spent (``None``: unknown, no limit)."""
+    most, budget = limits.max_turns, limits.max_budget_usd
+    if most is not None and tally.steps >= most:
+        return Ending("max_turns", f"Stopped after {most} steps (--max-turns).", "max_turns")
+    if budget is not None and spent is not None and spent >= budget:
+        return Ending("budget", f"Stopped: ${spent:.2f} of ${budget:.2f} are spent (--max-budget-usd).", "budget")
+    return None
