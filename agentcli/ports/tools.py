@@ -142,7 +142,7 @@ class SeenFiles(Protocol):
     def note(self, path: Path, data: bytes, *, whole: bool) -> None: ...
 
     def note_lines(self, path: Path, data: bytes, *, first: int, last: int, total: int) -> None:
-        """The model saw lines ``first`` to ``last`` (from 1) of ``total``; seen page by page, a file counts as whole."""
+        """The model saw lines ``first`` to ``last`` (from 1) of ``total``; all pages seen is the whole."""
 
     def get(self, path: Path) -> SeenFile | None: ...
 

@@ -1,4 +1,4 @@
-"""Writing files without losing any: private state of ours, and other people's files."""
+"""Private state of ours: mode 0600, replaced atomically."""
 
 from __future__ import annotations
 
