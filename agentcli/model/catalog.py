@@ -84,7 +84,7 @@ _ROWS = (
         1_024,
         window=200_000,
         max_output=64_000,
-        efforts=_FOUR_SIX,
+        efforts=("low", "medium", "high"),
         default_effort=None,
     ),
     _row(

@@ -1,0 +1,340 @@
+"""The cache monitor: what should have been read, what was, and why not.
+
+For every conversation it knows the fingerprint of the request before, and therefore which tokens that request had left
+in the cache.  What of them is not read again is *lost*; the cause is named, always recorded, and alerted only when
+nobody intended it and it is worth a line (more than 5 % and 2,000 tokens).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from agentcli.clock import SystemClock
+from agentcli.messages import Usage
+from agentcli.model.cache import TTL_SECONDS
+from agentcli.model.catalog import model_info
+from agentcli.model.fingerprint import Change, Fingerprint, compare
+from agentcli.model.usage import READ, WRITE_1H, WRITE_5M, Category, Ledger, cost_of, prices, saved_of
+from agentcli.ports.model import CacheReport, ModelInfo
+from agentcli.ports.sessions import Clock
+
+ALERT_SHARE = 0.05
+ALERT_TOKENS = 2_000
+HISTORY = 2_000
+CONVERSATIONS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request that is about to be observed: what it was, of which conversation, and when it was sent."""
+
+    fingerprint: Fingerprint
+    conversation: str
+    info: ModelInfo
+    category: Category
+    at: datetime
+    intent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What the cache did for one request.  Tokens and US dollars.
+
+    ``before`` is what the conversation's request before had left in the cache, ``readable`` the part of it that this
+    prefix still contains, ``lost`` what of ``before`` was not read.  ``lost_cost`` is what the lost tokens cost more
+    than a read would have.  ``api_cause`` is the API's own diagnosis, where it gave one.
+    """
+
+    number: int
+    at: datetime
+    conversation: str
+    model: str
+    category: Category
+    usage: Usage
+    cost: float | None
+    saved: float | None
+    before: int
+    readable: int
+    lost: int
+    lost_cost: float | None
+    cause: str = ""
+    expected: bool = True
+    alert: bool = False
+    api_cause: str = ""
+
+    @property
+    def read_share(self) -> float:
+        """Read tokens by total input, 0 to 1."""
+        total = self.usage.total_input
+        return self.usage.cache_read / total if total else 0.0
+
+    def report(self) -> CacheReport:
+        return CacheReport(
+            self.usage, self.cost, self.saved, self.readable, self.cause, expected=self.expected, alert=self.alert
+        )
+
+    def line(self) -> str:
+        """One line for people; empty where nothing was lost."""
+        if not self.cause:
+            return ""
+        price = f", {money(self.lost_cost)}" if self.lost_cost is not None else ""
+        kind = "expected" if self.expected else "cache break"
+        diagnosis = f"; the API says {self.api_cause}" if self.api_cause else ""
+        return f"{kind}: {self.cause}: {tokens(self.lost)} tokens paid again{price}{diagnosis}"
+
+    def to_record(self) -> dict[str, Any]:
+        """JSON-ready, for the session log."""
+        usage = self.usage
+        return {
+            "number": self.number,
+            "at": self.at.isoformat(timespec="milliseconds"),
+            "conversation": self.conversation,
+            "model": self.model,
+            "category": self.category,
+            "input": usage.input,
+            "output": usage.output,
+            "read": usage.cache_read,
+            "written_5m": usage.cache_write_5m,
+            "written_1h": usage.cache_write_1h,
+            "cost": self.cost,
+            "saved": self.saved,
+            "before": self.before,
+            "readable": self.readable,
+            "lost": self.lost,
+            "lost_cost": self.lost_cost,
+            "cause": self.cause,
+            "expected": self.expected,
+            "alert": self.alert,
+            "api_cause": self.api_cause,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchPrice:
+    """What it costs to go on with another model: ``tokens`` are read anew, ``cost`` is ``None`` without a price."""
+
+    tokens: int
+    cost: float | None
+
+    def line(self) -> str:
+        price = f", about {money(self.cost)}" if self.cost is not None else ""
+        return f"re-reads {tokens(self.tokens)} tokens uncached{price}"
+
+
+@dataclass(slots=True)
+class Totals:
+    """Sums over a session.  ``efficiency`` is read tokens by those that were readable."""
+
+    requests: int = 0
+    usage: Usage = field(default_factory=Usage)
+    readable: int = 0
+    read_of_readable: int = 0
+    lost: int = 0
+    lost_unexpected: int = 0
+    breaks: int = 0
+
+    @property
+    def read_share(self) -> float:
+        total = self.usage.total_input
+        return self.usage.cache_read / total if total else 0.0
+
+    @property
+    def efficiency(self) -> float | None:
+        return self.read_of_readable / self.readable if self.readable else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Last:
+    fingerprint: Fingerprint
+    usage: Usage
+    cached: int
+    at: datetime
+
+
+class CacheMonitor:
+    """``observe`` one response after the other; ask for ``history``, ``totals``, ``last`` and prices at any time."""
+
+    def __init__(self, *, clock: Clock | None = None, ledger: Ledger | None = None) -> None:
+        self.clock = clock or SystemClock()
+        self.ledger = ledger or Ledger()
+        self.history: deque[Observation] = deque(maxlen=HISTORY)
+        self.totals = Totals()
+        self._last: OrderedDict[str, _Last] = OrderedDict()
+
+    @property
+    def last(self) -> Observation | None:
+        return self.history[-1] if self.history else None
+
+    @property
+    def breaks(self) -> list[Observation]:
+        """Observations with a loss, expected ones too."""
+        return [o for o in self.history if o.cause]
+
+    def last_of(self, conversation: str) -> Observation | None:
+        return next((o for o in reversed(self.history) if o.conversation == conversation), None)
+
+    def observe(self, sent: Sent, usage: Usage, *, api_cause: str = "", began: datetime | None = None) -> Observation:
+        """Takes note of a response that ended well.  ``began`` is when it began (entries live from then on)."""
+        cost, saved = cost_of(usage, sent.info), saved_of(usage, sent.info)
+        last = self._last.get(sent.conversation)
+        verdict = _judge(last, sent, usage) if last is not None else _Verdict(0, 0, 0)
+        unexpected = bool(verdict.cause) and not verdict.expected
+        observation = Observation(
+            number=self.totals.requests + 1,
+            at=sent.at,
+            conversation=sent.conversation,
+            model=sent.info.id,
+            category=sent.category,
+            usage=usage,
+            cost=cost,
+            saved=saved,
+            before=verdict.before,
+            readable=verdict.readable,
+            lost=verdict.lost,
+            lost_cost=lost_cost(verdict.lost, sent.info, usage),
+            cause=verdict.cause,
+            expected=not unexpected,
+            alert=unexpected and verdict.lost > ALERT_TOKENS and verdict.lost > ALERT_SHARE * verdict.before,
+            api_cause=api_cause,
+        )
+        self._note(observation)
+        cached = usage.cache_read + usage.cache_write
+        self._last[sent.conversation] = _Last(sent.fingerprint, usage, cached, began or sent.at)
+        self._last.move_to_end(sent.conversation)
+        if len(self._last) > CONVERSATIONS:
+            self._last.popitem(last=False)
+        return observation
+
+    def _note(self, observation: Observation) -> None:
+        self.history.append(observation)
+        totals = self.totals
+        totals.requests += 1
+        totals.usage = totals.usage + observation.usage
+        totals.readable += observation.readable
+        totals.read_of_readable += min(observation.usage.cache_read, observation.readable)
+        totals.lost += observation.lost
+        if observation.cause and not observation.expected:
+            totals.lost_unexpected += observation.lost
+            totals.breaks += 1
+        self.ledger.record(
+            observation.model, observation.category, observation.usage, cost=observation.cost, saved=observation.saved
+        )
+
+    def forget(self, conversation: str) -> None:
+        """The conversation begins anew (``/clear``): nothing is expected of its next request."""
+        self._last.pop(conversation, None)
+
+    def switch_price(self, model: str, conversation: str = "main", *, info: ModelInfo | None = None) -> SwitchPrice:
+        """What the next request costs more when it goes to ``model``, which has nothing of this conversation cached."""
+        last = self._last.get(conversation)
+        if last is None:
+            return SwitchPrice(0, 0.0)
+        count = last.usage.total_input + last.usage.output
+        price = prices(info or model_info(model), count)
+        factor = WRITE_1H if last.fingerprint.ttl == "1h" else WRITE_5M
+        return SwitchPrice(count, None if price is None else count * factor * price[0] / 1_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    before: int
+    readable: int
+    lost: int
+    cause: str = ""
+    expected: bool = True
+
+
+def _judge(last: _Last, sent: Sent, usage: Usage) -> _Verdict:
+    """Compares what was read with what the request before had left."""
+    if not last.cached:
+        return _Verdict(0, 0, 0, *_never_cached(last, sent))
+    change = compare(last.fingerprint, sent.fingerprint)
+    readable = last.cached if change is None else _share(last, change)
+    lost = max(0, last.cached - usage.cache_read)
+    if not lost:
+        return _Verdict(last.cached, readable, 0)
+    cause, expected = _cause(last, sent, change, read=usage.cache_read, readable=readable)
+    return _Verdict(last.cached, readable, lost, cause, expected)
+
+
+def _never_cached(last: _Last, sent: Sent) -> tuple[str, bool]:
+    if not sent.fingerprint.marks:
+        return "", True
+    total = last.usage.total_input
+    if 0 < total < sent.info.cache_minimum:
+        return f"prefix under the model's minimum of {sent.info.cache_minimum:,} tokens", True
+    return "", True
+
+
+def _share(last: _Last, change: Change) -> int:
+    """Tokens of the unchanged beginning, estimated by its share of the bytes."""
+    size = last.fingerprint.size
+    return min(last.cached, last.cached * change.kept // size) if size else 0
+
+
+def _cause(last: _Last, sent: Sent, change: Change | None, *, read: int, readable: int) -> tuple[str, bool]:
+    """(cause, whether somebody intended it)."""
+    if not sent.fingerprint.marks:
+        return "prompt caching was switched off", True
+    idle = (sent.at - last.at).total_seconds()
+    ttl = TTL_SECONDS["1h" if last.fingerprint.ttl == "1h" else "5m"]
+    gone = read < readable - max(ALERT_TOKENS, ALERT_SHARE * readable)
+    if idle > ttl and (change is None or gone):
+        words = f"idle {_minutes(idle)} > TTL {_minutes(ttl)}"
+        return (f"{words}; {_because(change, sent.intent)}" if change else words), True
+    if change is None:
+        return "prefix unchanged: evicted by the server", False
+    cause = _because(change, sent.intent)
+    intended = change.expected or (bool(sent.intent) and change.level == "messages")
+    if intended and gone:
+        return f"{cause}; the unchanged part in front of it was evicted by the server", False
+    return cause, intended or bool(sent.intent)
+
+
+def _because(change: Change, intent: str) -> str:
+    return f"{change.cause} by {intent}" if intent and "model changed" not in change.cause else change.cause
+
+
+def lost_cost(lost: int, info: ModelInfo, usage: Usage) -> float | None:
+    """What lost tokens cost more than reading them would have: they were written again, or paid in full."""
+    price = prices(info, usage.total_input)
+    if price is None:
+        return None
+    short = min(lost, usage.cache_write_5m)
+    long = min(lost - short, usage.cache_write_1h)
+    plain = min(lost - short - long, usage.input)
+    extra = short * (WRITE_5M - READ) + long * (WRITE_1H - READ) + plain * (1 - READ)
+    return extra * price[0] / 1_000_000
+
+
+def tokens(count: int) -> str:
+    """``840``, ``84k``, ``1.2M``."""
+    if count < 1_000:
+        return str(count)
+    if count < 10_000:
+        return f"{count / 1_000:.1f}k"
+    return f"{count / 1_000:.0f}k" if count < 1_000_000 else f"{count / 1_000_000:.1f}M"
+
+
+def money(amount: float | None) -> str:
+    """US dollars, with enough digits for small sums; ``unknown`` without a price."""
+    if amount is None:
+        return "unknown"
+    sign = "-" if amount < 0 else ""
+    return f"{sign}${abs(amount):.2f}" if abs(amount) >= 0.1 or amount == 0 else f"{sign}${abs(amount):.4f}"
+
+
+def _minutes(seconds: float) -> str:
+    if seconds < 3600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.0f} h" if seconds % 3600 < 60 else f"{seconds / 3600:.1f} h"
+
+
+def read_efficiency(observations: Sequence[Observation]) -> float | None:
+    """Read tokens by readable tokens over some observations; ``None`` where nothing was readable."""
+    readable = sum(o.readable for o in observations)
+    return sum(min(o.usage.cache_read, o.readable) for o in observations) / readable if readable else None
