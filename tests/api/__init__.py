@@ -29,30 +29,10 @@ The fixture ``api`` is such a server without steps: ``api.play(reply(…), …)`
 from __future__ import annotations
 
 from tests.api.cache import CacheFigures
+from tests.api.faults import Gate, close, cut, error_event, event, garbage, pause, pings, reset, stall
 from tests.api.options import Options
 from tests.api.recorder import Request, result_text
-from tests.api.script import (
-    Gate,
-    after,
-    block,
-    close,
-    cut,
-    error,
-    error_event,
-    event,
-    garbage,
-    http_date,
-    pause,
-    pings,
-    redacted,
-    reply,
-    reset,
-    server_tool_use,
-    stall,
-    text,
-    thinking,
-    tool_use,
-)
+from tests.api.script import after, block, error, http_date, redacted, reply, server_tool_use, text, thinking, tool_use
 from tests.api.server import ApiServer
 
 __all__ = [

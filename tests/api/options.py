@@ -13,6 +13,10 @@ class Options:
     """Refuse two messages of one role in a row.  The API joins them; agentcli must not send them."""
     check_signatures: bool = True
     """Refuse thinking blocks that this server did not sign, or that were altered or moved."""
+    prefix_check: bool = True
+    """Refuse thinking blocks whose prefix has changed, as the API does by default on models with preserved thinking."""
+    window: int | None = None
+    """Context window in tokens, in place of the model's own."""
     any_model: bool = False
     """Accept every model id, as a gateway does, instead of answering 404."""
     cache_fields: bool = True

@@ -8,8 +8,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import TypeAlias
 
+from tests.api.faults import Fault
 from tests.api.recorder import Request
-from tests.api.script import After, ErrorReply, Fault, Reply, Step, Text
+from tests.api.script import After, ErrorReply, Reply, Step, Text
 
 Match: TypeAlias = str | Callable[[Request], bool]
 Concrete: TypeAlias = Reply | ErrorReply | Fault | After

@@ -40,6 +40,8 @@ class ChainBlock:
     tokens: int
     digest: str
     """Of the key and all blocks up to this one."""
+    own: str
+    """Digest of this block alone."""
     marker: Marker | None
 
 
@@ -67,7 +69,7 @@ def render(
             level, running = _next_level(level, running, request)
         running = _hash(running, raw.content)
         marked = control if raw.path == automatic else raw.control
-        chain.append(ChainBlock(raw.path, raw.level, raw.tokens, running, marker(marked)))
+        chain.append(ChainBlock(raw.path, raw.level, raw.tokens, running, _hash("", raw.content), marker(marked)))
     return chain
 
 

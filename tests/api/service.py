@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from tests.api import models
 from tests.api.cache import Cache, Lookup
 from tests.api.clock import VirtualClock
+from tests.api.diagnose import cache_miss_reason
 from tests.api.errors import Refusal
+from tests.api.faults import Fault, Garbage, Gate, Pause, RawEvent
+from tests.api.models import Model
 from tests.api.options import Options
 from tests.api.playbook import Concrete, Playbook, resolve
 from tests.api.recorder import Json, Recorder, Request
-from tests.api.script import After, ErrorReply, Fault, Garbage, Gate, Pause, RawEvent, Reply
+from tests.api.render import ChainBlock
+from tests.api.script import After, ErrorReply, Reply
 from tests.api.signing import Signature
 from tests.api.stream import Answer, Event
 from tests.api.validate import Accepted, accept
 from tests.api.wire import HttpRequest, Response, encode, sse
 
+BINDING = "thinking-binding-controls-2026-08-01"
 PLAIN = {"content-type": "application/json"}
 
 
@@ -31,6 +37,7 @@ class Service:
         self.recorder = Recorder()
         self.playbook = Playbook()
         self.cache = Cache(self.clock)
+        self._answered: dict[str, tuple[Model, Sequence[ChainBlock]]] = {}
         self._requests = 0
         self._ids = 0
 
@@ -81,7 +88,8 @@ class Service:
 
     async def _messages(self, request: Request, response: Response) -> None:
         accepted = accept(request, self.options)
-        step = self.playbook.take(request)
+        warming = request.json.get("max_tokens") == 0
+        step = Reply((), "max_tokens", usage={"output_tokens": 0}) if warming else self.playbook.take(request)
         if step is None:
             raise Refusal(400, "the test server's script has no step left for this request")
         lookup = self.cache.look(
@@ -115,16 +123,25 @@ class Service:
     def _answer(self, step: Reply, request: Request, accepted: Accepted, lookup: Lookup) -> Answer:
         total = sum(b.tokens for b in accepted.chain)
         usage = lookup.figures.usage() if self.options.cache_fields else {"input_tokens": total}
-        if accepted.transformations and "thinking-binding-controls-2026-08-01" in request.betas:
-            step.extra.setdefault("input_transformations", accepted.transformations)
+        extra: Json = {}
+        if accepted.transformations and BINDING in request.betas:
+            extra["input_transformations"] = accepted.transformations
+        previous = (request.json.get("diagnostics") or {}).get("previous_message_id")
+        if previous:
+            now = (accepted.model, accepted.chain)
+            extra["diagnostics"] = {"cache_miss_reason": cache_miss_reason(self._answered.get(previous), now)}
 
         def sign(block: Json, before: list[Json]) -> str:
             messages = [*request.messages, {"role": "assistant", "content": before}]
             signed = Signature.of(request.json, messages, model=accepted.model.id, account=request.key)
             return signed.over(block)
 
-        request.message_id = self._new_id("msg", request)
-        answer = Answer(step, request.message_id, request.model, usage, sign, lambda kind: self._new_id(kind, request))
+        def new_id(kind: str) -> str:
+            return self._new_id(kind, request)
+
+        request.message_id = new_id("msg")
+        self._answered[request.message_id] = (accepted.model, accepted.chain)
+        answer = Answer(step, request.message_id, request.model, usage, sign, new_id, extra)
         request.content = answer.content
         return answer
 

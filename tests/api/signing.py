@@ -1,9 +1,11 @@
 """Signatures of thinking blocks: who thought it, what it says, and what stood in front of it.
 
-A signature is ``model.account.tools.system.before.mac``, each a short digest, the last an HMAC over the others and the
-block's text.  The secret is the same for every server of this kind, so that a session can go on at another one.
-``before`` covers all messages and blocks in front of the block; marks (``cache_control``) don't count, nor do deferred
-tools, which the model has not been shown.
+A signature is ``model.account.tools.system.before.link.mac``, each a short digest, the last an HMAC over the others and
+the block's text.  The secret is the same for every server of this kind, so that a session can go on at another one.
+
+``before`` covers all messages and blocks in front of the block but for thinking; ``link`` is the thinking block before
+it: thinking may be taken out from the front, but not from between others.  Marks (``cache_control``) don't count, nor
+does empty text (which can't be sent back), nor do deferred tools, which the model has not been shown.
 """
 
 from __future__ import annotations
@@ -12,13 +14,14 @@ import hashlib
 import hmac
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from tests.api.render import as_blocks, without_marks
 
 Json = dict[str, Any]
 SECRET = b"a secret of the test server"
+THINKING = ("thinking", "redacted_thinking")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class Signature:
     tools: str
     system: str
     before: str
+    link: str
 
     @staticmethod
     def of(request: Json, before: Sequence[Json], *, model: str, account: str) -> Signature:
@@ -35,11 +39,16 @@ class Signature:
         tools = [t for t in request.get("tools", []) if not t.get("defer_loading")]
         system = as_blocks(request.get("system") or [])
         flat = [[m["role"], b] for m in before for b in as_blocks(m["content"])]
-        return Signature(_short(model), _short(account), _short(tools), _short(system), _short(flat))
+        said = [
+            [role, b] for role, b in flat if b["type"] not in THINKING and not (b["type"] == "text" and not b["text"])
+        ]
+        thought = [b for _, b in flat if b["type"] in THINKING]
+        link = (thought[-1].get("signature") or thought[-1].get("data")) if thought else ""
+        return Signature(digest(model), digest(account), digest(tools), digest(system), digest(said), digest(link))
 
     def over(self, block: Json) -> str:
         """The signature string for the block's text."""
-        fields = ".".join((self.model, self.account, self.tools, self.system, self.before))
+        fields = ".".join(astuple(self))
         return f"{fields}.{_mac(fields, block)}"
 
 
@@ -47,20 +56,16 @@ def read(signature: str, block: Json) -> Signature | None:
     """The signature's fields; ``None`` where it is not ours or the block's text was altered."""
     fields, _, mac = signature.rpartition(".")
     parts = fields.split(".")
-    if len(parts) != 5 or not hmac.compare_digest(mac, _mac(fields, block)):
+    if len(parts) != 6 or not hmac.compare_digest(mac.encode(), _mac(fields, block).encode()):
         return None
     return Signature(*parts)
 
 
-def model_digest(model: str) -> str:
-    return _short(model)
+def digest(value: Any) -> str:
+    text = json.dumps(without_marks(value), separators=(",", ":"), sort_keys=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:12]
 
 
 def _mac(fields: str, block: Json) -> str:
     said = f"{block['type']}:{block.get('thinking', '')}".encode("utf-8", "surrogatepass")
     return hmac.new(SECRET, fields.encode() + b"|" + said, hashlib.sha256).hexdigest()[:32]
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(without_marks(value), separators=(",", ":"))
-    return hashlib.sha256(text.encode("ascii")).hexdigest()[:12]

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.api.script import Control, Json, Piece, Reply, Text, Thinking, ToolUse, Whole
+from tests.api.faults import Control, Json
+from tests.api.script import Piece, Reply, Text, Thinking, ToolUse, Whole
 from tests.api.tokens import count_block
 
 
@@ -33,8 +34,9 @@ class Answer:
     """Input side of the usage, in the API's names."""
     sign: Callable[[Json, list[Json]], str]
     new_id: Callable[[str], str]
+    extra: Json = field(default_factory=dict)
+    """Further fields of the message."""
     content: list[Json] = field(default_factory=list)
-    pieces: int = 0
 
     def events(self) -> Iterator[Event | Control]:
         for item in self._all():
@@ -52,6 +54,7 @@ class Answer:
             "stop_reason": None,
             "stop_sequence": None,
             "usage": {**self.usage, "output_tokens": 1},
+            **self.extra,
             **self.reply.extra,
         }
         yield Event("message_start", {"type": "message_start", "message": start})
@@ -153,6 +156,7 @@ class Answer:
             "stop_sequence": self.reply.stop_sequence,
             **({"stop_details": self.reply.stop_details} if self.reply.stop_details else {}),
             "usage": self.final_usage,
+            **self.extra,
             **self.reply.extra,
         }
 
