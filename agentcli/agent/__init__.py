@@ -5,7 +5,23 @@
 """
 
 from agentcli.agent.agent import Agent
+from agentcli.agent.reminders import Reminders
 from agentcli.agent.rooms import Limits, Rooms
+from agentcli.agent.sources import ChangedFilesSource, DateSource, HeadSource, ModeSource, NewsSource, TodoSource
 from agentcli.agent.state import SessionState
+from agentcli.agent.todos import SessionTodos
 
-__all__ = ["Agent", "Limits", "Rooms", "SessionState"]
+__all__ = [
+    "Agent",
+    "ChangedFilesSource",
+    "DateSource",
+    "HeadSource",
+    "Limits",
+    "ModeSource",
+    "NewsSource",
+    "Reminders",
+    "Rooms",
+    "SessionState",
+    "SessionTodos",
+    "TodoSource",
+]

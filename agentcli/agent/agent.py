@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from dataclasses import asdict
 from typing import Any, TypeVar
 
 from agentcli.agent.conversation import Conversation
@@ -18,6 +19,8 @@ from agentcli.events import Compacted, Notice, TurnFinished, TurnStarted
 from agentcli.ports.frontend import UserInput
 
 T = TypeVar("T")
+WRITTEN = 16
+"""So many of the newest cache entries are remembered for a resume."""
 INTERRUPTION = "The user interrupted the previous turn. Calls without a result were not finished."
 
 
@@ -136,9 +139,23 @@ class Agent:
             error_status=ending.status,
             stop_reason=tally.stop_reason,
         )
-        record = {"turn": finished.turn, "outcome": finished.outcome, "steps": finished.steps, "cost": finished.cost}
-        written = list(self.state.cache.written)
-        self.rooms.journal.append("turn_end", {**record, "error": finished.error, "written": written})
+        self.rooms.journal.append("turn_end", self._record(finished))
         self.rooms.journal.sync()
         self.rooms.emit(finished)
         return finished
+
+    def _record(self, finished: TurnFinished) -> dict[str, Any]:
+        """What a resumed session has to know: totals of the session, the window's fill, the cache's known prefixes."""
+        state = self.state
+        return {
+            "turn": finished.turn,
+            "outcome": finished.outcome,
+            "steps": finished.steps,
+            "cost": finished.cost,
+            "error": finished.error,
+            "usage": {model: asdict(use) for model, use in state.usage.items()},
+            "total_cost": state.cost,
+            "context_tokens": state.context_tokens,
+            "measured": state.measured,
+            "written": state.cache.written[-WRITTEN:],
+        }

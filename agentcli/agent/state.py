@@ -61,6 +61,24 @@ class SessionState:
         self.context_tokens = 0
         self.measured = 0
 
+    def restore(
+        self,
+        messages: Iterable[Message],
+        *,
+        usage: dict[str, Usage],
+        cost: float | None,
+        turn: int,
+        context_tokens: int = 0,
+        measured: int = 0,
+    ) -> None:
+        """Takes on what a session file tells, before the first turn."""
+        self.replace(messages, intent="")
+        self.usage = dict(usage)
+        self.cost = cost
+        self.turn = turn
+        self.context_tokens = context_tokens if measured <= len(self.messages) else 0
+        self.measured = measured if self.context_tokens else 0
+
     def take_intent(self) -> str:
         intent, self.intent = self.intent, ""
         return intent

@@ -57,6 +57,10 @@ class MemoryJournal:
             self._prefix = record
             self.append("prefix", prefix_data(record))
 
+    def known_prefix(self, record: PrefixRecord | None) -> None:
+        """The record that is known already, after a resume."""
+        self._prefix = record
+
     def sync(self) -> None:
         return None
 
