@@ -1,0 +1,37 @@
+"""Which modes are on.  Modules behind a flag are imported here, when it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from agentcli.env import truthy
+from agentcli.prompt.effective import LevelText, nothing
+
+if TYPE_CHECKING:
+    from agentcli.prompt.context import ProactiveWords
+
+Feature = Callable[[str], bool]
+"""Whether the named feature is switched on."""
+
+
+def coordinator_active(feature: Feature, env: Mapping[str, str]) -> bool:
+    return feature("COORDINATOR_MODE") and truthy("CLAUDE_CODE_COORDINATOR_MODE", env)
+
+
+def coordinator_level(feature: Feature, env: Mapping[str, str]) -> LevelText:
+    """The coordinator level of the prompt; a level that is not given where the mode is off."""
+    if not coordinator_active(feature, env):
+        return nothing
+    from agentcli.modes.coordinator import coordinator_system_prompt
+
+    return coordinator_system_prompt
+
+
+def active_proactive_words(feature: Feature, *, active: bool) -> ProactiveWords | None:
+    """The texts of proactive mode; ``None`` where its flags are off or it is not active."""
+    if not active or not (feature("PROACTIVE") or feature("KAIROS")):
+        return None
+    from agentcli.modes.proactive import proactive_words
+
+    return proactive_words()
