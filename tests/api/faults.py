@@ -1,4 +1,4 @@
-"""Controls: what can happen in the middle of an answer, or in place of one.  ``script.py`` says where they may stand."""
+"""Controls: what can happen in the middle of an answer, or in place of one; ``script.py`` says where they may stand."""
 
 from __future__ import annotations
 

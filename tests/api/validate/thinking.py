@@ -98,7 +98,7 @@ def _check_closed(path: str, schema: Any) -> None:
         raise bad(path, "For 'object' type, 'additionalProperties' must be explicitly set to false")
     for name, value in schema.items():
         if name not in ("enum", "const", "default", "examples", "required"):
-            _check_closed(path, value)
+            _check_closed(f"{path}.{name}", value)
 
 
 def check_blocks(body: Json, model: Model, *, key: str, options: Options) -> list[Json]:
