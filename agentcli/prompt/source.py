@@ -75,13 +75,17 @@ class PromptSource:
         forget_section(self._cache, env_info_simple.NAME)
 
     async def collect(self, moment: Moment, *, paths: Sequence[Path] = ()) -> list[Reminder]:
-        """The head reminder where a conversation begins anew, and texts of failed sections once they can be had."""
-        reminders: list[Reminder] = []
+        """The head reminder where a conversation begins anew, and texts of failed sections once they can be had.
+
+        After a compaction the head is built from what is true now, whether the cache has been cleared yet or not.
+        """
         winner = await self.levels.winner()
-        if moment in ("first_message", "after_compaction") and self._head_told != self._cache.generation:
+        if moment == "after_compaction":
+            return await self._head(winner, ConversationCache())
+        reminders: list[Reminder] = []
+        if moment == "first_message" and self._head_told != self._cache.generation:
             self._head_told = self._cache.generation
-            head = await head_text(winner, self.context, self._sources, self._cache, warn=self._warn)
-            reminders += [Reminder("session", head)] if head else []
+            reminders = await self._head(winner, self._cache)
         if self._cache.absent:
             late = await late_section_texts(self._sections(winner), self._cache)
             reminders += [Reminder(f"section:{name}", text) for name, text in late]
@@ -103,6 +107,10 @@ class PromptSource:
             skip_global_cache_for_system_prompt=skip_global_cache_for_system_prompt,
             cache_controls=cache_controls,
         )
+
+    async def _head(self, winner: Winner | None, cache: ConversationCache) -> list[Reminder]:
+        text = await head_text(winner, self.context, self._sources, cache, warn=self._warn)
+        return [Reminder("session", text)] if text else []
 
     def _at(self, step: StepContext) -> PromptContext:
         return replace(

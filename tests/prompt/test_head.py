@@ -80,9 +80,25 @@ async def test_the_head_is_given_once_per_conversation() -> None:
     assert await made.source.collect("before_step") == []
     assert await made.source.collect("first_message") == []
     clear_system_prompt_sections(made.cache)
+    assert await made.source.collect("first_message") == first
+
+
+@pytest.mark.parametrize("cleared_first", [True, False])
+async def test_after_a_compaction_the_head_says_what_is_true_now(cleared_first: bool) -> None:
+    made = world(levels=PromptLevels(custom=given("C")), texts=texts())
+    (first,) = await made.source.collect("first_message")
     made.texts.memory = "NEW"
-    (again,) = await made.source.collect("after_compaction")
-    assert again.text == first[0].text.replace("MEMORY", "NEW")
+    if cleared_first:
+        clear_system_prompt_sections(made.cache)
+    assert await made.source.collect("after_compaction") == [Reminder("session", first.text.replace("MEMORY", "NEW"))]
+
+
+async def test_what_failed_before_a_compaction_is_not_delivered_twice_by_it() -> None:
+    made = world(levels=PromptLevels(custom=given("C")), texts=replace(texts(), memory=OSError("locked")))
+    await made.source.collect("first_message")
+    made.texts.memory = "MEMORY"
+    (head,) = await made.source.collect("after_compaction")
+    assert head.text.count("MEMORY") == 1
 
 
 async def test_a_part_of_the_head_that_fails_is_named_and_follows_later() -> None:
