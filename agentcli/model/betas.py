@@ -88,7 +88,7 @@ def refused_feature(failure: Failure, *, used: Collection[str], betas: Collectio
         return None
     message = failure.reason
     for feature in FEATURES:
-        if feature.name in used and feature.header and feature.header in message:
+        if feature.header and feature.header in message and (feature.name in used or feature.header in betas):
             return feature.name
     for beta in betas:
         if beta in message:

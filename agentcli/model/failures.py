@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentcli.errors import AgentcliError, ApiError, ApiErrorKind, StreamError, TurnError
+from agentcli.model.figures import duration
 from agentcli.text import one_line
 
 _TOO_LONG = re.compile(
@@ -198,3 +199,19 @@ def _head(failure: Failure) -> str:
         return "The answer broke off" if failure.stream else "The connection failed"
     status = f" ({failure.status})" if failure.status else ""
     return _HEADS.get(failure.kind, "The request failed") + status
+
+
+def waits_too_long(failure: Failure, most: float) -> Failure:
+    """The same failure, given up because the server asks for more than ``most`` seconds."""
+    wait = failure.retry_after or 0.0
+    reason = f"{failure.reason}. The server asks to wait {duration(wait)}; agentcli waits at most {duration(most)}"
+    return Failure(
+        reason,
+        kind=failure.kind,
+        status=failure.status,
+        type=failure.type,
+        request_id=failure.request_id,
+        retry_after=wait,
+        retryable=False,
+        stream=failure.stream,
+    )

@@ -1,7 +1,8 @@
 """What a request consisted of, piece by piece, and what changed between two of them.
 
-The order is the cache's own: tools, system, messages.  What a change invalidates follows the prompt-caching page: tools
-and model lose everything; system text loses what stands behind it; tool choice, images and thinking lose the messages.
+The order is the cache's own: tools, system, messages.  What a change invalidates follows the prompt-caching page:
+model, betas, effort and tools lose everything; system text loses what stands behind it; tool choice, images and
+thinking lose the messages.
 """
 
 from __future__ import annotations
@@ -104,6 +105,9 @@ def _whole(before: Fingerprint, after: Fingerprint) -> Change | None:
         come = [b for b in after.betas if b not in before.betas]
         words = ", ".join([f"{b} added" for b in come] + [f"{b} removed" for b in gone]) or "order"
         return Change("tools", f"beta headers changed ({words})", 0)
+    if before.effort != after.effort:
+        words = f"effort changed ({before.effort or 'default'} to {after.effort or 'default'})"
+        return Change("tools", words, 0, expected=True)
     return None
 
 
@@ -155,9 +159,6 @@ def _messages(before: Fingerprint, after: Fingerprint) -> Change | None:
         return Change("messages", f"tool choice changed ({before.tool_choice} to {after.tool_choice})", front)
     if before.thinking != after.thinking:
         return Change("messages", f"thinking changed ({before.thinking} to {after.thinking})", front, expected=True)
-    if before.effort != after.effort:
-        words = f"effort changed ({before.effort or 'default'} to {after.effort or 'default'})"
-        return Change("messages", words, front, expected=True)
     if before.images != after.images:
         words = "first image of the conversation" if after.images else "no image left in the conversation"
         return Change("messages", words, front, expected=True)

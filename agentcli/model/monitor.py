@@ -8,36 +8,21 @@ nobody intended it and it is worth a line (more than 5 % and 2,000 tokens).
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from agentcli.clock import SystemClock
 from agentcli.messages import Usage
-from agentcli.model.cache import TTL_SECONDS
+from agentcli.model.breaks import ALERT_SHARE, ALERT_TOKENS, Last, Sent, Verdict, judge, lost_cost
 from agentcli.model.catalog import model_info
-from agentcli.model.fingerprint import Change, Fingerprint, compare
-from agentcli.model.usage import READ, WRITE_1H, WRITE_5M, Category, Ledger, cost_of, prices, saved_of
+from agentcli.model.figures import money, tokens
+from agentcli.model.usage import WRITE_1H, WRITE_5M, Category, Ledger, cost_of, prices, saved_of
 from agentcli.ports.model import CacheReport, ModelInfo
 from agentcli.ports.sessions import Clock
 
-ALERT_SHARE = 0.05
-ALERT_TOKENS = 2_000
 HISTORY = 2_000
 CONVERSATIONS = 256
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """A request that is about to be observed: what it was, of which conversation, and when it was sent."""
-
-    fingerprint: Fingerprint
-    conversation: str
-    info: ModelInfo
-    category: Category
-    at: datetime
-    intent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +132,6 @@ class Totals:
         return self.read_of_readable / self.readable if self.readable else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Last:
-    fingerprint: Fingerprint
-    usage: Usage
-    cached: int
-    at: datetime
-
-
 class CacheMonitor:
     """``observe`` one response after the other; ask for ``history``, ``totals``, ``last`` and prices at any time."""
 
@@ -163,7 +140,7 @@ class CacheMonitor:
         self.ledger = ledger or Ledger()
         self.history: deque[Observation] = deque(maxlen=HISTORY)
         self.totals = Totals()
-        self._last: OrderedDict[str, _Last] = OrderedDict()
+        self._last: OrderedDict[str, Last] = OrderedDict()
 
     @property
     def last(self) -> Observation | None:
@@ -181,7 +158,7 @@ class CacheMonitor:
         """Takes note of a response that ended well.  ``began`` is when it began (entries live from then on)."""
         cost, saved = cost_of(usage, sent.info), saved_of(usage, sent.info)
         last = self._last.get(sent.conversation)
-        verdict = _judge(last, sent, usage) if last is not None else _Verdict(0, 0, 0)
+        verdict = judge(last, sent, usage) if last is not None else Verdict(0, 0, 0)
         unexpected = bool(verdict.cause) and not verdict.expected
         observation = Observation(
             number=self.totals.requests + 1,
@@ -203,7 +180,7 @@ class CacheMonitor:
         )
         self._note(observation)
         cached = usage.cache_read + usage.cache_write
-        self._last[sent.conversation] = _Last(sent.fingerprint, usage, cached, began or sent.at)
+        self._last[sent.conversation] = Last(sent.fingerprint, usage, cached, began or sent.at)
         self._last.move_to_end(sent.conversation)
         if len(self._last) > CONVERSATIONS:
             self._last.popitem(last=False)
@@ -237,104 +214,3 @@ class CacheMonitor:
         price = prices(info or model_info(model), count)
         factor = WRITE_1H if last.fingerprint.ttl == "1h" else WRITE_5M
         return SwitchPrice(count, None if price is None else count * factor * price[0] / 1_000_000)
-
-
-@dataclass(frozen=True, slots=True)
-class _Verdict:
-    before: int
-    readable: int
-    lost: int
-    cause: str = ""
-    expected: bool = True
-
-
-def _judge(last: _Last, sent: Sent, usage: Usage) -> _Verdict:
-    """Compares what was read with what the request before had left."""
-    if not last.cached:
-        return _Verdict(0, 0, 0, *_never_cached(last, sent))
-    change = compare(last.fingerprint, sent.fingerprint)
-    readable = last.cached if change is None else _share(last, change)
-    lost = max(0, last.cached - usage.cache_read)
-    if not lost:
-        return _Verdict(last.cached, readable, 0)
-    cause, expected = _cause(last, sent, change, read=usage.cache_read, readable=readable)
-    return _Verdict(last.cached, readable, lost, cause, expected)
-
-
-def _never_cached(last: _Last, sent: Sent) -> tuple[str, bool]:
-    if not sent.fingerprint.marks:
-        return "", True
-    total = last.usage.total_input
-    if 0 < total < sent.info.cache_minimum:
-        return f"prefix under the model's minimum of {sent.info.cache_minimum:,} tokens", True
-    return "", True
-
-
-def _share(last: _Last, change: Change) -> int:
-    """Tokens of the unchanged beginning, estimated by its share of the bytes."""
-    size = last.fingerprint.size
-    return min(last.cached, last.cached * change.kept // size) if size else 0
-
-
-def _cause(last: _Last, sent: Sent, change: Change | None, *, read: int, readable: int) -> tuple[str, bool]:
-    """(cause, whether somebody intended it)."""
-    if not sent.fingerprint.marks:
-        return "prompt caching was switched off", True
-    idle = (sent.at - last.at).total_seconds()
-    ttl = TTL_SECONDS["1h" if last.fingerprint.ttl == "1h" else "5m"]
-    gone = read < readable - max(ALERT_TOKENS, ALERT_SHARE * readable)
-    if idle > ttl and (change is None or gone):
-        words = f"idle {_minutes(idle)} > TTL {_minutes(ttl)}"
-        return (f"{words}; {_because(change, sent.intent)}" if change else words), True
-    if change is None:
-        return "prefix unchanged: evicted by the server", False
-    cause = _because(change, sent.intent)
-    intended = change.expected or (bool(sent.intent) and change.level == "messages")
-    if intended and gone:
-        return f"{cause}; the unchanged part in front of it was evicted by the server", False
-    return cause, intended or bool(sent.intent)
-
-
-def _because(change: Change, intent: str) -> str:
-    return f"{change.cause} by {intent}" if intent and "model changed" not in change.cause else change.cause
-
-
-def lost_cost(lost: int, info: ModelInfo, usage: Usage) -> float | None:
-    """What lost tokens cost more than reading them would have: they were written again, or paid in full."""
-    price = prices(info, usage.total_input)
-    if price is None:
-        return None
-    short = min(lost, usage.cache_write_5m)
-    long = min(lost - short, usage.cache_write_1h)
-    plain = min(lost - short - long, usage.input)
-    extra = short * (WRITE_5M - READ) + long * (WRITE_1H - READ) + plain * (1 - READ)
-    return extra * price[0] / 1_000_000
-
-
-def tokens(count: int) -> str:
-    """``840``, ``84k``, ``1.2M``."""
-    if count < 1_000:
-        return str(count)
-    if count < 10_000:
-        return f"{count / 1_000:.1f}k"
-    return f"{count / 1_000:.0f}k" if count < 1_000_000 else f"{count / 1_000_000:.1f}M"
-
-
-def money(amount: float | None) -> str:
-    """US dollars, with enough digits for small sums; ``unknown`` without a price."""
-    if amount is None:
-        return "unknown"
-    sign = "-" if amount < 0 else ""
-    return f"{sign}${abs(amount):.2f}" if abs(amount) >= 0.1 or amount == 0 else f"{sign}${abs(amount):.4f}"
-
-
-def _minutes(seconds: float) -> str:
-    if seconds < 3600:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.0f} h" if seconds % 3600 < 60 else f"{seconds / 3600:.1f} h"
-
-
-def read_efficiency(observations: Sequence[Observation]) -> float | None:
-    """Read tokens by readable tokens over some observations; ``None`` where nothing was readable."""
-    readable = sum(o.readable for o in observations)
-    return sum(min(o.usage.cache_read, o.readable) for o in observations) / readable if readable else None

@@ -127,7 +127,7 @@ class RequestParts:
         refused = {f.header for f in BY_NAME.values() if f.name in off} | off
         for header in [h for h in conversation.beta_headers if h in refused]:
             conversation.beta_headers.remove(header)
-        return conversation.latch_betas([*named, *(b for b in self._rules.betas if b not in refused)])
+        return conversation.latch_betas([h for h in (*named, *self._rules.betas) if h not in refused])
 
     def fingerprint(
         self, request: ModelRequest, betas: tuple[str, ...], forms: Sequence[MessageForm], *, images: bool, marks: int

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentcli.conversation import SystemPromptBlock
-from agentcli.messages import DocumentBlock, ImageBlock, Message, ToolResultBlock, block_to_api
+from agentcli.messages import ImageBlock, Message, ToolResultBlock, block_to_api
 from agentcli.model.cache import BreakpointPlan, mark, plan_breakpoints
 from agentcli.model.catalog import model_info
 from agentcli.model.fingerprint import Fingerprint, digest
@@ -186,7 +186,7 @@ def _shared_key(base: str, chain: Sequence[Sequence[str]], plan: BreakpointPlan,
 def _has_images(message: Message) -> bool:
     for block in message.content:
         inner = block.content if isinstance(block, ToolResultBlock) else (block,)
-        if any(isinstance(b, ImageBlock | DocumentBlock) for b in inner):
+        if any(isinstance(b, ImageBlock) for b in inner):
             return True
     return False
 

@@ -75,12 +75,3 @@ def _date(text: str | None) -> datetime | None:
     except ValueError:
         return None
     return found if found is not None and found.tzinfo is not None else None
-
-
-def in_words(seconds: float) -> str:
-    """A duration for people: ``40 s``, ``12 min``, ``24 h``."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.0f} h"
