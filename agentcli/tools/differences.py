@@ -1,0 +1,88 @@
+"""Why two texts that look alike are not the same: tabs, blanks, quotes, invisible characters, ways to write é."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_QUOTES = str.maketrans(
+    {
+        **dict.fromkeys("‘’‚‛′´", "'"),
+        **dict.fromkeys("“”„‟″«»", '"'),
+        **dict.fromkeys("‐‑‒–—−", "-"),
+        "…": "...",
+    }
+)
+_INVISIBLE = frozenset("\ufeff\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\u2066\u2067\u2068\u2069")
+
+
+def fold(text: str) -> str:
+    """The text as it looks: plain quotes, dashes and blanks, composed letters, nothing invisible, blanks squeezed."""
+    visible = "".join(c for c in text if c not in _INVISIBLE)
+    plain = unicodedata.normalize("NFC", visible).translate(_QUOTES)
+    return " ".join(plain.split())
+
+
+def unusual(text: str) -> str:
+    """The unusual characters of a name in words; empty if there are none."""
+    odd = [c for c in text if (c.isspace() and c != " ") or c in _INVISIBLE or unicodedata.combining(c)]
+    return ", ".join(dict.fromkeys(name_of(c) for c in odd))
+
+
+def name_of(character: str) -> str:
+    """``a tab``, ``a space``, ``'x'``, ``U+2019 right single quotation mark``."""
+    if not character:
+        return "nothing"
+    plain = {"\t": "a tab", " ": "a space", "\r": "a carriage return", "\n": "a line break"}
+    if character in plain:
+        return plain[character]
+    if "\udc80" <= character <= "\udcff":
+        return f"the byte {ord(character) - 0xDC00:#04x}, which is not valid UTF-8"
+    if character.isascii() and character.isprintable():
+        return f"{character!r}"
+    return f"U+{ord(character):04X} {unicodedata.name(character, 'unnamed').lower()}"
+
+
+def explain(there: str, given: str) -> str:
+    """How the line in the file differs from the line that was given, in one clause; empty if they are the same."""
+    if there == given:
+        return ""
+    if there.rstrip() == given.rstrip():
+        return f"at the end the file has {_blanks(_tail(there))}, old_string has {_blanks(_tail(given))}"
+    if there.lstrip() == given.lstrip():
+        return f"the file is indented with {_blanks(_head(there))}, old_string with {_blanks(_head(given))}"
+    if unicodedata.normalize("NFC", there) == unicodedata.normalize("NFC", given):
+        composed = unicodedata.normalize("NFC", there) == there
+        kinds = ("composed", "decomposed") if composed else ("decomposed", "composed")
+        place = _first_difference(there, given)
+        return (
+            f"accented letters differ in their Unicode form at column {place + 1}: the file has them {kinds[0]}, "
+            f"old_string {kinds[1]}"
+        )
+    place = _first_difference(there, given)
+    return f"at column {place + 1} the file has {name_of(there[place : place + 1])}, old_string has " + name_of(
+        given[place : place + 1]
+    )
+
+
+def _first_difference(a: str, b: str) -> int:
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+def _tail(text: str) -> str:
+    return text[len(text.rstrip()) :]
+
+
+def _head(text: str) -> str:
+    return text[: len(text) - len(text.lstrip())]
+
+
+def _blanks(text: str) -> str:
+    """``2 tabs and 1 space``."""
+    if not text:
+        return "no blanks"
+    parts: list[str] = []
+    for character in dict.fromkeys(text):
+        count = text.count(character)
+        noun = name_of(character).removeprefix("a ")
+        parts.append(f"{count} {noun}{'s' if count > 1 else ''}")
+    return " and ".join(parts)
