@@ -48,8 +48,8 @@ class MessagePiece:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """``tools`` are those rendered in front, ``layout`` names how the sections are cut into blocks (with scopes),
-    ``marks`` is the number of breakpoints (0: caching is off)."""
+    """``tools`` are those rendered in front, ``blocks`` the number of sections in each block of the system prompt,
+    ``layout`` names how they are cut and their scopes, ``marks`` is the number of breakpoints (0: caching is off)."""
 
     model: str
     betas: tuple[str, ...]
@@ -60,6 +60,7 @@ class Fingerprint:
     images: bool
     tools: tuple[Piece, ...]
     system: tuple[Piece, ...]
+    blocks: tuple[int, ...]
     layout: str
     messages: tuple[MessagePiece, ...]
     marks: int = 4
@@ -82,7 +83,7 @@ class Fingerprint:
 class Change:
     """The first difference in the order of the prefix.
 
-    ``kept`` is the number of bytes in front of it that stayed the same; ``expected`` says that the user or we intended
+    ``kept`` is the number of bytes in the whole blocks in front of it; ``expected`` says that the user or we intended
     it.
     """
 
@@ -138,7 +139,7 @@ def _system(before: Fingerprint, after: Fingerprint) -> Change | None:
     if before.system == after.system and before.layout == after.layout:
         return None
     old, new = {p.name: p.text for p in before.system}, {p.name: p.text for p in after.system}
-    kept = after.tools_size + _common_size(before.system, after.system)
+    kept = after.tools_size + _common_size(before.system, after.system, after.blocks)
     words = [f"section `{p.name}` removed" for p in before.system if p.name not in new]
     words += [f"section `{p.name}` added ({p.size:,} bytes)" for p in after.system if p.name not in old]
     words += [
@@ -176,13 +177,15 @@ def _messages(before: Fingerprint, after: Fingerprint) -> Change | None:
     return None
 
 
-def _common_size(before: Sequence[Piece], after: Sequence[Piece]) -> int:
-    """Bytes from the start that are the same in both."""
-    total = 0
-    for a, b in zip(before, after, strict=False):
-        if a.text != b.text:
-            return total + _first_difference(a.text, b.text)
-        total += a.size
+def _common_size(before: Sequence[Piece], after: Sequence[Piece], blocks: Sequence[int]) -> int:
+    """Bytes of the leading blocks that are whole and the same in both: an entry ends only where a block ends."""
+    total, start = 0, 0
+    for count in blocks:
+        end = start + count
+        if before[start:end] != after[start:end]:
+            break
+        total += sum(p.size for p in after[start:end])
+        start = end
     return total
 
 

@@ -147,6 +147,7 @@ class RequestParts:
             images=images,
             tools=self.tool_pieces,
             system=sections,
+            blocks=tuple(max(len(b.parts), 1) for b in self.system),
             layout=" + ".join(f"{b.scope or 'none'}:{len(b.parts)}" for b in self.system),
             messages=tuple(
                 MessagePiece(number, digest(form.message.role, text), len(text.encode("utf-8", "surrogatepass")))
