@@ -22,13 +22,15 @@ The fixture ``api`` is such a server without steps: ``api.play(reply(…), …)`
 - Tool calls get ids of their own; ``tool_use("Read", {…}, id="toolu_a")`` names one.
 - Order without sleeps: ``gate = Gate()``, ``reply("Hel", gate, "lo")`` or ``after(gate, reply(…))``,
   ``gate.wait_reached()``, ``gate.open()``.
+- Cost: ``request.cache`` (read, written, uncached, total, ``lost`` against the conversation's request before …),
+  ``request.cost``, ``api.cache.history``, ``totals(api.cache.history)``.
 - Time: ``api.clock.advance(301)`` lets 5-minute cache entries expire.  Tokens: ``tokens.py``.
 - Behaviour: ``api.options`` (``options.py``), such as ``cache_fields = False`` for a local server.
 """
 
 from __future__ import annotations
 
-from tests.api.cache import CacheFigures
+from tests.api.cache import CacheFigures, Totals, totals
 from tests.api.faults import Gate, close, cut, error_event, event, garbage, pause, pings, reset, stall
 from tests.api.options import Options
 from tests.api.recorder import Request, result_text
@@ -41,6 +43,7 @@ __all__ = [
     "Gate",
     "Options",
     "Request",
+    "Totals",
     "after",
     "block",
     "close",
@@ -61,4 +64,5 @@ __all__ = [
     "text",
     "thinking",
     "tool_use",
+    "totals",
 ]

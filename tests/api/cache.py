@@ -13,7 +13,7 @@ Prices: a read 0.1, a 5-minute write 1.25, a 1-hour write 2 times the input pric
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
@@ -73,6 +73,44 @@ class CacheFigures:
                 "ephemeral_1h_input_tokens": self.written_1h,
             },
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums over requests; costs of the input only."""
+
+    requests: int
+    total: int
+    read: int
+    written: int
+    uncached: int
+    lost: int
+    missed: int
+    cost: float
+    cost_uncached: float
+
+    @property
+    def read_share(self) -> float:
+        return self.read / self.total if self.total else 0.0
+
+
+def totals(figures: Iterable[CacheFigures]) -> Totals:
+    every = list(figures)
+
+    def add(name: str) -> int:
+        return sum(getattr(f, name) for f in every)
+
+    return Totals(
+        requests=len(every),
+        total=add("total"),
+        read=add("read"),
+        written=add("written"),
+        uncached=add("uncached"),
+        lost=add("lost"),
+        missed=add("missed"),
+        cost=sum(f.cost for f in every),
+        cost_uncached=sum(f.cost_uncached for f in every),
+    )
 
 
 @dataclass(slots=True)
@@ -182,8 +220,16 @@ def _common(before: Sequence[ChainBlock], chain: Sequence[ChainBlock]) -> int:
     return tokens
 
 
+def output_cost(model: Model, figures: CacheFigures, tokens: int) -> float:
+    """US dollars for so many output tokens behind this input."""
+    return _prices(model, figures.total)[1] / 1_000_000 * tokens
+
+
 def _cost(model: Model, total: int, read: int, short: int, long: int, plain: int) -> float:
-    price = model.input_price
+    return _prices(model, total)[0] / 1_000_000 * (plain + 0.1 * read + 1.25 * short + 2 * long)
+
+
+def _prices(model: Model, total: int) -> tuple[float, float]:
     if model.long_prompt and total > model.long_prompt[0]:
-        price = model.long_prompt[1]
-    return price / 1_000_000 * (plain + 0.1 * read + 1.25 * short + 2 * long)
+        return model.long_prompt[1:]
+    return model.input_price, model.output_price

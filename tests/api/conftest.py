@@ -7,6 +7,9 @@ import pytest
 from anthropic import AsyncAnthropic
 
 from tests.api import ApiServer
+from tests.api.fixtures import api
+
+__all__ = ["Connect", "api", "connect"]
 
 Connect = Callable[..., AsyncAnthropic]
 

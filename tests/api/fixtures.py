@@ -13,11 +13,11 @@ from tests.api.server import ApiServer
 def api(world: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[ApiServer]:
     """A server without steps yet (``api.play``); ``ANTHROPIC_BASE_URL`` and ``ANTHROPIC_API_KEY`` are set.
 
-    Fails the test when the server refused a request, unless the test took note of it (``api.refused_is_fine = True``).
+    Fails the test when the server refused a request, unless the test says ``api.refused_is_fine = True``.
     """
     with ApiServer() as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", server.key)
         yield server
         if not server.refused_is_fine:
-            assert [(r.status, r.error) for r in server.refused] == []
+            server.assert_clean()

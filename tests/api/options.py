@@ -27,5 +27,7 @@ class Options:
     """``cache_control.scope`` gets a 400 naming it, whatever the headers say."""
     keys: set[str] | None = None
     """The keys that are accepted; ``None`` accepts all but the empty one."""
+    torn: int | None = None
+    """Streams are written in pieces of so many bytes, wherever that cuts them."""
     missing: set[str] = field(default_factory=set)
     """Paths that answer 404, as at servers without them (``/v1/messages/count_tokens``, ``/v1/models``)."""

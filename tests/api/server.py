@@ -83,6 +83,12 @@ class ApiServer:
         """``wait_for`` that doesn't block the caller's event loop."""
         return await asyncio.to_thread(self.wait_for, count, timeout=timeout, finished=finished)
 
+    def assert_clean(self) -> None:
+        """``AssertionError`` with the API's words where a request was refused as invalid."""
+        if self.refused:
+            told = [f"request {r.number} to {r.path}: {r.status} {r.error}" for r in self.refused]
+            raise AssertionError("the server refused requests:\n" + "\n".join(told))
+
     @property
     def clock(self) -> VirtualClock:
         return self._service.clock
@@ -145,9 +151,11 @@ class ApiServer:
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            while http := await read_request(reader):
-                response = Response(reader, writer)
+            ahead = b""
+            while http := await read_request(reader, ahead):
+                response = Response(reader, writer, torn=self.options.torn)
                 await self._exchange(http, response)
+                ahead = response.ahead
                 if response.dead:
                     break
         except (ConnectionError, BadRequest, asyncio.IncompleteReadError):
@@ -172,6 +180,7 @@ class ApiServer:
             work.result()
         except Disconnected:
             request.aborted = True
+            request.finished = False
             self._service.recorder.changed()
         finally:
             for task in (work, gone):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tests.api import models
-from tests.api.cache import Cache, Lookup
+from tests.api.cache import Cache, Lookup, output_cost
 from tests.api.clock import VirtualClock
 from tests.api.diagnose import cache_miss_reason
 from tests.api.errors import Refusal
@@ -154,9 +154,12 @@ class Service:
                 case Event(name, data):
                     if answer.reply.gap and name == "content_block_delta":
                         await asyncio.sleep(answer.reply.gap)
-                    await response.chunk(sse(name, data))
+                    # What the client may ask about when it has the event must be true before it has it.
                     if name == "message_start":
                         self._begin(request, answer, lookup)
+                    elif name == "message_stop":
+                        self._finish(request, answer)
+                    await response.chunk(sse(name, data))
                 case RawEvent(name, data, last):
                     await response.chunk(sse(name, data))
                     if last:
@@ -169,9 +172,8 @@ class Service:
                 case Fault():
                     await self._fault(item, response)
                     return
+        self._finish(request, answer)
         await response.end()
-        request.usage = answer.final_usage
-        request.finished = True
 
     async def _at_once(self, answer: Answer, request: Request, response: Response, lookup: Lookup) -> None:
         """The whole message in one body; a fault in it happens in place of the answer."""
@@ -190,15 +192,21 @@ class Service:
                     await self._error(request, response, ErrorReply(529, data, {}))
                     return
         self._begin(request, answer, lookup)
+        self._finish(request, answer)
         await self._whole(request, response, answer.message())
-        request.usage = answer.final_usage
-        request.finished = True
 
     def _begin(self, request: Request, answer: Answer, lookup: Lookup) -> None:
         request.usage = answer.final_usage
         request.cache = lookup.figures
         self.cache.begin(lookup)
         self.recorder.changed()
+
+    def _finish(self, request: Request, answer: Answer) -> None:
+        request.usage = answer.final_usage
+        request.finished = True
+        model = models.find(request.model)
+        if model is not None and request.cache is not None:
+            request.cost = request.cache.cost + output_cost(model, request.cache, request.usage["output_tokens"])
 
     async def _wait(self, control: Pause | Gate) -> None:
         match control:

@@ -7,11 +7,13 @@ said.
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tests.api import ApiServer, Gate, after, error, reply, thinking
+from tests.api import ApiServer, Gate, after, error, reply, thinking, totals
+from tests.api.cache import Totals
 from tests.api.samples import HEADERS, image, png, post, result, said
 from tests.api.tokens import count_text
 
@@ -306,6 +308,28 @@ def test_costs(server: ApiServer) -> None:
     assert first.cost == pytest.approx(2e-6 * (600 * 2 + 100 * 1.25 + 10))
     assert second.cost == pytest.approx(2e-6 * (700 * 0.1 + 10))
     assert second.cost_uncached == pytest.approx(2e-6 * 710)
+
+
+def test_the_whole_price_of_a_request(server: ApiServer) -> None:
+    server.play(reply(words(30)))
+    post(server, body(block(10), system=[block(600, "s", FIVE)]))
+    # 2 and 10 US dollars per million tokens.
+    assert server.requests[0].cost == pytest.approx(2e-6 * (600 * 1.25 + 10) + 10e-6 * 30)
+
+
+def test_sums_over_a_session(server: ApiServer) -> None:
+    request = full()
+    for _ in range(2):
+        ask(server, request)
+    server.cache.evict()
+    ask(server, request)
+    cost = 2e-6 * (1700 * 1.25 * 2 + 1700 * 0.1)
+    found = totals(server.cache.history)
+    assert found.cost == pytest.approx(cost)
+    assert found.cost_uncached == pytest.approx(2e-6 * 5100)
+    assert replace(found, cost=0, cost_uncached=0) == Totals(
+        requests=3, total=5100, read=1700, written=3400, uncached=0, lost=1700, missed=1700, cost=0, cost_uncached=0
+    )
 
 
 def test_long_prompts_cost_more_where_the_model_says_so(server: ApiServer) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 from typing import Any
 
 import pytest
 
 from tests.api import ApiServer, Gate, after, reply, text, thinking, tool_use
 from tests.api.conftest import Connect
+from tests.api.samples import HEADERS, base, post
 
 MODEL = "claude-opus-5-5"
 
@@ -73,6 +76,40 @@ async def test_a_script_that_is_over_refuses(connect: Connect) -> None:
         with pytest.raises(Exception, match="no step left"):
             await connect(api).messages.create(**ask())
         assert [r.status for r in api.refused] == [400]
+
+
+async def test_torn_streams_carry_the_same_text(connect: Connect) -> None:
+    async with ApiServer(reply("Grüße \U0001f600 an alle")) as api:
+        api.options.torn = 3
+        async with connect(api).messages.stream(**ask()) as stream:
+            assert await stream.get_final_text() == "Grüße \U0001f600 an alle"
+
+
+async def test_requests_can_follow_at_once_on_one_connection() -> None:
+    async with ApiServer() as api:
+        api.always("ok")
+        reader, writer = await asyncio.open_connection(*api.url.removeprefix("http://").split(":"))
+        body = json.dumps(base()).encode()
+        head = "".join(f"{k}: {v}\r\n" for k, v in HEADERS.items())
+        one = f"POST /v1/messages HTTP/1.1\r\n{head}content-length: {len(body)}\r\n\r\n".encode() + body
+        writer.write(one * 3)
+        for _ in range(3):
+            answered = (await reader.readuntil(b"\r\n\r\n")).decode()
+            assert answered.startswith("HTTP/1.1 200")
+            await reader.readexactly(int(answered.split("content-length: ")[1].split("\r\n")[0]))
+        writer.close()
+        assert [r.finished for r in api.requests] == [True] * 3
+
+
+def test_the_fixture_points_the_environment_at_the_server(api: ApiServer) -> None:
+    assert (os.environ["ANTHROPIC_BASE_URL"], os.environ["ANTHROPIC_API_KEY"]) == (api.url, api.key)
+    api.play("ok")
+    assert post(api, base())[0] == 200
+    api.assert_clean()
+    assert post(api, {**base(), "foo": 1})[0] == 400
+    with pytest.raises(AssertionError, match="foo: Extra inputs are not permitted"):
+        api.assert_clean()
+    api.refused_is_fine = True
 
 
 async def test_a_broken_answer_function_is_reported(connect: Connect) -> None:

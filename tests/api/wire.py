@@ -33,12 +33,13 @@ class HttpRequest:
     body: bytes
 
 
-async def read_request(reader: asyncio.StreamReader) -> HttpRequest | None:
-    """The next request of the connection; ``None`` when the client has closed it."""
+async def read_request(reader: asyncio.StreamReader, ahead: bytes = b"") -> HttpRequest | None:
+    """The next request of the connection; ``None`` when the client has closed it.  ``ahead`` is what was read of it
+    already."""
     try:
-        head = await reader.readuntil(b"\r\n\r\n")
+        head = ahead + await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError as end:
-        if end.partial:
+        if ahead or end.partial:
             raise BadRequest("the head is incomplete") from end
         return None
     lines = head.decode("latin-1").split("\r\n")
@@ -74,9 +75,12 @@ async def _body(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> byt
 class Response:
     """Writes one answer: ``send`` a whole one, or ``start`` a chunked one and ``chunk`` it."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, torn: int | None = None) -> None:
         self._reader = reader
         self._writer = writer
+        self._torn = torn
+        self.ahead = b""
+        """What was read of the connection's next request."""
         self.started = False
         self.dead = False
         """The connection can't be used for another request."""
@@ -88,7 +92,12 @@ class Response:
         await self._write(self._head(status, {**headers, "transfer-encoding": "chunked"}))
 
     async def chunk(self, data: bytes) -> None:
-        await self._write(b"%x\r\n%b\r\n" % (len(data), data))
+        size = self._torn or len(data)
+        for start in range(0, len(data), size):
+            piece = data[start : start + size]
+            await self._write(b"%x\r\n%b\r\n" % (len(piece), piece))
+            if self._torn:
+                await asyncio.sleep(0)
 
     async def end(self) -> None:
         await self._write(b"0\r\n\r\n")
@@ -107,13 +116,14 @@ class Response:
         self._writer.close()
 
     async def gone(self) -> None:
-        """Returns when the client has left.  A client that waits for its answer sends nothing, so that all there can
-        be to read is the end."""
+        """Returns when the client has left.  The first byte of a next request, which may come before this is cancelled,
+        is kept in ``ahead``."""
         try:
-            if await self._reader.read(1):
-                raise BadRequest("a second request before the answer of the first")
+            self.ahead = await self._reader.read(1)
         except ConnectionError:
             return
+        if self.ahead:
+            await asyncio.Event().wait()
 
     def _head(self, status: int, headers: Mapping[str, str]) -> bytes:
         self.started = True
