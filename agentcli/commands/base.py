@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from agentcli.i18n import Texts
 from agentcli.ports.frontend import Dialogs, UserInput
 
 if TYPE_CHECKING:
@@ -14,18 +15,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
+    """``commands`` are all that the user can call, ``texts`` the interface's language."""
+
     session: Session
     dialogs: Dialogs
+    commands: tuple[Command, ...] = ()
+    texts: Texts = field(default_factory=Texts)
 
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
     """``text`` is Markdown for the user (never sent to the model), ``prompt`` a user message that a turn is run with,
-    ``exit`` ends the session."""
+    ``exit`` ends the session, ``copy`` is put on the clipboard, ``resume`` is the id of a session to go on with in
+    place of this one."""
 
     text: str = ""
     prompt: UserInput | None = None
     exit: bool = False
+    copy: str = ""
+    resume: str = ""
 
 
 @dataclass(frozen=True, slots=True)

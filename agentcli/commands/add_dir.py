@@ -1,0 +1,24 @@
+"""``/add-dir PATH``: another directory in which the agent may work, for this session."""
+
+from __future__ import annotations
+
+from agentcli.commands.base import Command, CommandContext, CommandResult
+from agentcli.errors import UserError
+
+
+async def run(context: CommandContext, arguments: str) -> CommandResult:
+    workspace = context.session.workspace
+    if not arguments:
+        roots = "\n".join(f"- `{root}`" for root in workspace.roots)
+        return CommandResult(f"The agent works in:\n\n{roots}\n\nAdd one: /add-dir PATH")
+    path = workspace.resolve(arguments)
+    if not path.is_dir():
+        raise UserError(f"{path} is not a directory.")
+    real = path.resolve()
+    if workspace.contains(real):
+        return CommandResult(f"`{real}` is among the working directories already.")
+    workspace.extra_roots.append(real)
+    return CommandResult(f"The agent may work in `{real}` for the rest of this session.")
+
+
+COMMAND = Command("add-dir", "Let the agent work in another directory", run, argument_hint="PATH")

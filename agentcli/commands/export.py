@@ -1,0 +1,34 @@
+"""``/export [file]``: writes the conversation as Markdown (``.json``: as it was sent)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agentcli.commands.base import Command, CommandContext, CommandResult
+from agentcli.errors import UserError
+
+
+async def run(context: CommandContext, arguments: str) -> CommandResult:
+    from agentcli.sessions import load, to_json, to_markdown
+
+    session = context.session
+    found = next((info for info in session.store.list() if info.id == session.id), None)
+    if found is None:
+        raise UserError("This session is not stored, so it can't be exported.")
+    name = arguments or f"session-{session.id[:8]}.md"
+    path = session.workspace.resolve(name)
+    if path.exists() and not await context.dialogs.confirm(f"{path} exists. Overwrite it?"):
+        return CommandResult("Nothing was written.")
+    loaded = load(found.path)
+    try:
+        _write(path, to_json(loaded) if path.suffix == ".json" else to_markdown(loaded))
+    except OSError as error:
+        raise UserError(f"{path} can't be written: {error.strerror or error}") from error
+    return CommandResult(f"Written to `{path}`.")
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", errors="replace")
+
+
+COMMAND = Command("export", "Write the conversation to a file", run, argument_hint="[file]")

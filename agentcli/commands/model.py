@@ -1,0 +1,34 @@
+"""``/model [name]``: changes the model from the next request on, after showing what the change costs."""
+
+from __future__ import annotations
+
+from agentcli.commands.base import Command, CommandContext, CommandResult
+from agentcli.ports.frontend import Choice
+
+
+async def run(context: CommandContext, arguments: str) -> CommandResult:
+    from agentcli.model.catalog import model_choices, model_info
+
+    session = context.session
+    current = session.status().model
+    wanted: str | None = arguments
+    if not arguments:
+        choices = [Choice(m.id, m.name, _price(context, m.id, current)) for m in model_choices()]
+        if current not in {c.value for c in choices}:
+            choices.append(Choice(current, model_info(current).name, "as now"))
+        wanted = await context.dialogs.choose("Model", choices, current=current)
+    if not wanted or wanted == current:
+        return CommandResult(f"The model stays {model_info(current).name} (`{current}`).")
+    price = session.switch_price(wanted)
+    await session.set_model(wanted)
+    return CommandResult(f"The next request {price.line()}." if price.tokens else "")
+
+
+def _price(context: CommandContext, model: str, current: str) -> str:
+    if model == current:
+        return "as now"
+    price = context.session.switch_price(model)
+    return price.line() if price.tokens else ""
+
+
+COMMAND = Command("model", "Change the model; shows what a change costs", run, argument_hint="[name]")

@@ -1,0 +1,33 @@
+"""``/resume [words]``: goes on with an earlier session of this directory."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from agentcli.commands.base import Command, CommandContext, CommandResult
+from agentcli.errors import UserError
+from agentcli.ports.frontend import Choice
+
+_SHOWN = 20
+
+
+async def run(context: CommandContext, arguments: str) -> CommandResult:
+    from agentcli.sessions import search
+
+    session = context.session
+    others = [info for info in session.store.list() if info.id != session.id and info.first_prompt]
+    found = search(others, arguments) if arguments else others
+    if not found:
+        raise UserError(f"No session matches {arguments!r}." if arguments else "There is no earlier session here.")
+    if len(found) == 1 and arguments:
+        return CommandResult(resume=found[0].id)
+    choices = [Choice(i.id, i.label, _when(i.modified)) for i in found[:_SHOWN]]
+    picked = await context.dialogs.choose("Go on with", choices)
+    return CommandResult(resume=picked) if picked else CommandResult()
+
+
+def _when(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+COMMAND = Command("resume", "Go on with an earlier session", run, aliases=("continue",), argument_hint="[words]")

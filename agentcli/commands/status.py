@@ -1,0 +1,26 @@
+"""``/status``: where the session stands."""
+
+from __future__ import annotations
+
+from agentcli import __version__
+from agentcli.commands.base import Command, CommandContext, CommandResult
+
+
+async def run(context: CommandContext, arguments: str) -> CommandResult:
+    status = context.session.status()
+    share = status.cache_read_share
+    rows = [
+        ("Version", __version__),
+        ("Session", f"`{status.session_id}`" + (f" “{status.title}”" if status.title else "")),
+        ("Model", f"{status.model_name} (`{status.model}`)" + (f", effort {status.effort}" if status.effort else "")),
+        ("Mode", f"{status.mode} ({context.texts(f'mode.{status.mode}')})"),
+        ("Directory", f"`{status.cwd}`" + (f" on `{status.branch}`" if status.branch else "")),
+        ("Others", ", ".join(f"`{root}`" for root in context.session.workspace.extra_roots)),
+        ("Context", f"{status.context_used:,} of {status.window:,} tokens"),
+        ("Cost", "unknown (no price for this model)" if status.cost is None else f"${status.cost:.4f}"),
+        ("Cache", "" if share is None else f"{share:.0%} of the last request was read from the cache"),
+    ]
+    return CommandResult("\n".join(f"- **{name}:** {value}" for name, value in rows if value))
+
+
+COMMAND = Command("status", "Where the session stands", run, while_running=True)

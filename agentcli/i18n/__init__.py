@@ -1,0 +1,46 @@
+"""Texts of the interface in the user's language.
+
+One module per language holds a flat table ``TEXTS``; English is complete by definition, and every key that a table
+lacks falls back to it.  To add a language: copy ``english.py``, translate, add a line to ``LANGUAGES``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+
+from agentcli.i18n.english import TEXTS as ENGLISH
+
+LANGUAGES: Mapping[str, str] = {"en": "agentcli.i18n.english", "ko": "agentcli.i18n.korean"}
+"""Language code to the module of its table."""
+
+
+class Texts:
+    """The texts of one language.  ``texts("key", name=value)`` fills in the named values.
+
+    ``KeyError`` for a key that English does not have: that is a bug of the caller.
+    """
+
+    def __init__(self, language: str = "en") -> None:
+        self.language = language if language in LANGUAGES else "en"
+        self._table: Mapping[str, str] = ENGLISH
+        if self.language != "en":
+            self._table = importlib.import_module(LANGUAGES[self.language]).TEXTS
+
+    def __call__(self, key: str, **values: object) -> str:
+        text = self._table.get(key) or ENGLISH[key]
+        return text.format(**values) if values else text
+
+    def optional(self, key: str, default: str) -> str:
+        """The text, or ``default`` where no table has the key (descriptions of commands that others add)."""
+        return self._table.get(key) or ENGLISH.get(key) or default
+
+
+def choose_language(given: str | None, env: Mapping[str, str]) -> str:
+    """The language code: what was asked for, else what ``LC_ALL``, ``LC_MESSAGES`` and ``LANG`` say, else English."""
+    for value in (given, env.get("LC_ALL"), env.get("LC_MESSAGES"), env.get("LANG")):
+        if not value:
+            continue
+        code = value.replace("-", "_").split("_")[0].split(".")[0].lower()
+        return code if code in LANGUAGES else "en"
+    return "en"

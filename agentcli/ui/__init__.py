@@ -1,0 +1,1 @@
+"""Front ends.  They draw the event stream and answer questions; nothing below knows them."""

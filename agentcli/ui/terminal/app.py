@@ -1,0 +1,181 @@
+"""The terminal front end's entry: draws the input line first, builds the session after it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO, cast
+
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.input import Input, create_input
+
+from agentcli.commands.registry import Registry
+from agentcli.errors import AgentcliError
+from agentcli.i18n import choose_language
+from agentcli.messages import Message
+from agentcli.paths import agentcli_home, project_slug
+from agentcli.ports.frontend import SessionHandle
+from agentcli.ports.model import ModelClient
+from agentcli.runtime.options import Resume, SessionOptions
+from agentcli.ui.terminal.actions import TerminalActions
+from agentcli.ui.terminal.capabilities import Capabilities, detect
+from agentcli.ui.terminal.controller import Controller, user_input
+from agentcli.ui.terminal.device import FrameOutput, terminal_size
+from agentcli.ui.terminal.output.markdown import preload
+from agentcli.ui.terminal.plain import run_plain
+from agentcli.ui.terminal.screen import Screen, TerminalOptions, color_depth
+from agentcli.ui.terminal.way import Way
+
+if TYPE_CHECKING:
+    from agentcli.runtime.session import Session
+
+HANG_UP = 129
+"""Exit code when the terminal disappeared (128 + SIGHUP)."""
+
+
+async def run_terminal(
+    options: SessionOptions,
+    *,
+    first_prompt: str = "",
+    client: ModelClient | None = None,
+    theme: str = "dark",
+    language: str | None = None,
+    vi: bool = False,
+) -> int:
+    """A conversation in the terminal with a session of our engine; returns the exit code.
+
+    ``client`` takes the place of the Messages API.
+    """
+
+    async def start() -> SessionHandle:
+        from agentcli.runtime.build import open_session
+
+        return await open_session(options, client=client)
+
+    async def restart(session_id: str) -> SessionHandle:
+        from agentcli.runtime.build import open_session
+
+        return await open_session(replace(options, resume=Resume(query=session_id), session_id=""), client=client)
+
+    def past(session: SessionHandle) -> tuple[Message, ...]:
+        return tuple(cast("Session", session).state.messages)
+
+    way = Way(start, restart, past)
+    return await run_front_end(
+        way, directory=options.cwd, first_prompt=first_prompt, theme=theme, language=language, vi=vi
+    )
+
+
+async def run_front_end(
+    way: Way,
+    *,
+    directory: Path,
+    first_prompt: str = "",
+    theme: str = "dark",
+    language: str | None = None,
+    vi: bool = False,
+) -> int:
+    """Runs a conversation in the terminal and returns the exit code.
+
+    ``way.start`` is called after the input line has been drawn, so that its heavy imports cost no waiting; what is
+    typed meanwhile is kept.  A dumb terminal gets a line-oriented session without control sequences.  An
+    ``AgentcliError`` of ``way.start`` is shown and ends with exit code 2.
+    """
+    env = dict(os.environ)
+    capabilities = detect(env, encoding=sys.stdout.encoding or "ascii")
+    code = choose_language(language, env)
+    registry = Registry(way.commands)
+    if capabilities.dumb:
+        return await run_plain(way, registry, language=code, first_prompt=first_prompt)
+    options = TerminalOptions(
+        theme=theme, language=code, vi=vi, history=history_path(directory, env), root=directory, env=env
+    )
+    output = device(sys.stdout, capabilities, env.get("TERM", ""))
+    terminal = create_input(sys.stdin)
+    return await converse(way, options, capabilities, registry, terminal, output, first_prompt=first_prompt)
+
+
+async def converse(
+    way: Way,
+    options: TerminalOptions,
+    capabilities: Capabilities,
+    registry: Registry,
+    terminal: Input,
+    output: FrameOutput,
+    *,
+    first_prompt: str = "",
+) -> int:
+    """``run_front_end`` on the given input and output."""
+    actions = TerminalActions()
+    screen = Screen(options, capabilities, actions, input=terminal, output=output)
+    controller = Controller(screen, registry, way)
+    actions.connect(screen, controller)
+    if first_prompt.strip():
+        controller.send(user_input(first_prompt))
+    drawn = asyncio.Event()
+    screen.app.after_render += lambda _: drawn.set()
+    failure: list[AgentcliError] = []
+
+    async def build() -> None:
+        await drawn.wait()
+        screen.files.refresh()
+        loading = asyncio.create_task(asyncio.to_thread(preload))
+        try:
+            controller.attach(await way.start())
+        except AgentcliError as error:
+            failure.append(error)
+            controller.exit(2)
+        finally:
+            await loading
+
+    tasks = [controller.spawn(build()), asyncio.create_task(screen.app.tick())]
+    try:
+        with _signals(controller):
+            code = await screen.app.run_async(set_exception_handler=False)
+    except EOFError:
+        code = HANG_UP
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await controller.close()
+        screen.app.flush_above()
+    for error in failure:
+        sys.stderr.write(f"agentcli: {error}\n")
+    return HANG_UP if output.gone else code
+
+
+def device(stream: TextIO, capabilities: Capabilities, term: str) -> FrameOutput:
+    def size() -> Size:
+        return terminal_size(stream.fileno())
+
+    return FrameOutput(stream, size, term, color_depth(capabilities))
+
+
+def history_path(directory: Path, env: dict[str, str]) -> Path | None:
+    """The project's history file below agentcli's home; ``None`` where there is no home."""
+    home = agentcli_home(env)
+    return home / "history" / f"{project_slug(directory)}.jsonl" if home else None
+
+
+@contextmanager
+def _signals(controller: Controller) -> Iterator[None]:
+    """SIGHUP and SIGTERM end the conversation in order: the session is closed, its children are ended."""
+    loop = asyncio.get_running_loop()
+    caught = [s for s in (getattr(signal, "SIGHUP", None), signal.SIGTERM) if s is not None]
+    try:
+        for number in caught:
+            loop.add_signal_handler(number, controller.exit, 128 + number)
+    except (NotImplementedError, RuntimeError):  # not on this platform, not in the main thread
+        caught = []
+    try:
+        yield
+    finally:
+        for number in caught:
+            loop.remove_signal_handler(number)

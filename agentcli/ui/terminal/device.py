@@ -1,0 +1,59 @@
+"""The terminal as an output device: whole frames in one write each, and no errors when it disappears."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.output.color_depth import ColorDepth
+from prompt_toolkit.output.vt100 import Vt100_Output
+
+_BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
+"""Synchronised output: terminals that know it show the frame at once, the others ignore it."""
+
+
+class FrameOutput(Vt100_Output):
+    """Inside ``frame()`` nothing is written; at its end everything is, in one write.
+
+    ``gone`` turns true when the terminal no longer takes anything (hang-up); from then on output is dropped.
+    """
+
+    def __init__(self, stdout: TextIO, get_size: Callable[[], Size], term: str, depth: ColorDepth) -> None:
+        super().__init__(stdout, get_size, term=term, default_color_depth=depth, enable_cpr=False)
+        self._frames = 0
+        self.gone = False
+
+    def flush(self) -> None:
+        if self._frames:
+            return
+        try:
+            super().flush()
+        except (OSError, ValueError):
+            # The file descriptor is dead or closed: there is nobody left to show anything to.
+            self.gone = True
+            self._buffer.clear()
+
+    @contextmanager
+    def frame(self) -> Iterator[None]:
+        if not self._frames:
+            self.write_raw(_BEGIN)
+        self._frames += 1
+        try:
+            yield
+        finally:
+            self._frames -= 1
+            if not self._frames:
+                self.write_raw(_END)
+                self.flush()
+
+
+def terminal_size(descriptor: int) -> Size:
+    """Rows and columns; 24 and 80 where the terminal says nothing or zero."""
+    try:
+        found = os.get_terminal_size(descriptor)
+    except (OSError, ValueError):
+        return Size(rows=24, columns=80)
+    return Size(rows=found.lines or 24, columns=found.columns or 80)

@@ -1,0 +1,56 @@
+"""Questions of slash commands, asked in the live part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group
+from rich.text import Text
+
+from agentcli.errors import SetupError
+from agentcli.ports.frontend import Choice
+from agentcli.ui.terminal import external
+from agentcli.ui.terminal.modal import Body, Modal, Option
+from agentcli.ui.terminal.output.pen import Fragments, safe
+from agentcli.ui.terminal.screen import Screen
+
+YES, NO = "yes", "no"
+
+
+class TerminalDialogs:
+    """``ports.frontend.Dialogs``."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+
+    async def choose(self, title: str, choices: Sequence[Choice], *, current: str | None = None) -> str | None:
+        options = [Option(c.value, f"{c.label}  {c.description}".rstrip()) for c in choices]
+        if not options:
+            return None
+        selected = next((n for n, c in enumerate(choices) if c.value == current), 0)
+        modal = Modal(self._body(title), options, selected=selected)
+        return (await self._screen.modals.ask(modal)).value
+
+    async def confirm(self, question: str, *, detail: str = "") -> bool:
+        texts = self._screen.texts
+        options = [Option(YES, texts("dialog.yes")), Option(NO, texts("dialog.no"))]
+        picked = await self._screen.modals.ask(Modal(self._body(question, detail), options, NO, selected=1))
+        return picked.value == YES
+
+    async def edit(self, text: str, *, suffix: str = ".md") -> str | None:
+        try:
+            return await external.edit(text, self._screen.options.env, self._screen.app.lent, suffix=suffix)
+        except SetupError as error:
+            self._screen.view.note(str(error), "error")
+            return None
+
+    async def show(self, text: str) -> None:
+        self._screen.view.markdown(text)
+
+    def _body(self, title: str, detail: str = "") -> Body:
+        lines = [Text(safe(title), style="accent"), *(Text("  " + line) for line in safe(detail).split("\n") if line)]
+
+        def body(width: int, height: int) -> list[Fragments]:
+            return self._screen.view.sheet.pen.fragments(Group(*lines), width)
+
+        return body

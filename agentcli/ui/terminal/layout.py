@@ -1,0 +1,213 @@
+"""What stands where in the live part: what goes on, a question or the input line, the menu, the status line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from prompt_toolkit.application import get_app
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.data_structures import Point
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.layout import (
+    BufferControl,
+    ConditionalContainer,
+    Dimension,
+    FormattedTextControl,
+    HSplit,
+    Layout,
+    Window,
+)
+from prompt_toolkit.styles import Style
+from prompt_toolkit.utils import get_cwidth
+from prompt_toolkit.widgets import SearchToolbar
+
+from agentcli.ui.terminal.input.chips import ChipProcessor, Chips
+from agentcli.ui.terminal.modal import ModalQueue
+from agentcli.ui.terminal.output.glyphs import Glyphs
+from agentcli.ui.terminal.output.pen import Fragments
+from agentcli.ui.terminal.theme import SHAPES, Theme
+
+MENU_ROWS = 8
+SMALL_ROWS = 5
+"""A window with fewer rows shows the input line and nothing else."""
+
+
+@dataclass(slots=True)
+class Parts:
+    """What the layout draws; the callables are asked at each drawing with (width, height)."""
+
+    buffer: Buffer
+    reason: Buffer
+    chips: Chips
+    glyphs: Glyphs
+    modals: ModalQueue
+    live: Callable[[int, int], list[Fragments]]
+    status: Callable[[int], StyleAndTextTuples]
+    keys_hint: str
+
+
+class Stage:
+    """The layout and the windows that can have the focus."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        search = SearchToolbar()
+        self.input = Window(
+            BufferControl(
+                parts.buffer, input_processors=[ChipProcessor(parts.chips)], search_buffer_control=search.control
+            ),
+            get_line_prefix=self._prefix,
+            wrap_lines=True,
+            dont_extend_height=True,
+            height=lambda: Dimension(min=1, max=max(1, _rows() // 2)),
+        )
+        self.reason = Window(
+            BufferControl(parts.reason),
+            get_line_prefix=self._reason_prefix,
+            wrap_lines=True,
+            dont_extend_height=True,
+            height=lambda: Dimension(min=1, max=5),
+        )
+        self.question = Window(
+            FormattedTextControl(self._question, focusable=True, show_cursor=True, get_cursor_position=self._pointer),
+            wrap_lines=False,
+            dont_extend_height=True,
+        )
+        roomy = Condition(lambda: _rows() >= SMALL_ROWS)
+        asking = Condition(lambda: parts.modals.current is not None)
+        typing = Condition(lambda: bool(parts.modals.current and parts.modals.current.asking))
+        live = Window(FormattedTextControl(self._live), wrap_lines=False, dont_extend_height=True)
+        menu = Window(FormattedTextControl(self._menu), wrap_lines=False, dont_extend_height=True)
+        status = Window(FormattedTextControl(self._status), wrap_lines=False, dont_extend_height=True, height=1)
+        self.layout = Layout(
+            HSplit(
+                [
+                    ConditionalContainer(live, roomy),
+                    ConditionalContainer(self.question, asking),
+                    ConditionalContainer(self.reason, typing),
+                    ConditionalContainer(self.input, ~asking),
+                    search,
+                    ConditionalContainer(menu, roomy & Condition(lambda: bool(parts.buffer.complete_state))),
+                    ConditionalContainer(status, roomy),
+                    Window(),
+                ]
+            ),
+            focused_element=self.input,
+        )
+
+    def focus(self) -> None:
+        """Gives the focus to what can be answered now."""
+        modal = self._parts.modals.current
+        target = self.input if modal is None else self.reason if modal.asking else self.question
+        if modal is None or not modal.asking:
+            self._parts.reason.reset()
+        self.layout.focus(target)
+
+    def _prefix(self, line: int, wrapped: int) -> StyleAndTextTuples:
+        first = line == 0 and wrapped == 0
+        return [("class:accent", f"{self._parts.glyphs.prompt} " if first else "  ")]
+
+    def _reason_prefix(self, line: int, wrapped: int) -> StyleAndTextTuples:
+        modal = self._parts.modals.current
+        words = modal.asking.asks if modal and modal.asking else ""
+        return [("class:accent", f"  {words} " if line == 0 and wrapped == 0 else "  ")]
+
+    def _live(self) -> StyleAndTextTuples:
+        rows, width = _rows(), _columns()
+        used = 2 + (MENU_ROWS if self._parts.buffer.complete_state else 0)
+        used += min(self._parts.buffer.document.line_count, max(1, rows // 2))
+        if self._parts.modals.current:
+            used = rows * 2 // 3
+        lines = self._parts.live(width, max(0, rows - used - 2))
+        return flatten([[], *lines, *([[]] if lines else [])])
+
+    def _status(self) -> StyleAndTextTuples:
+        return self._parts.status(_columns() - 1)
+
+    def _menu(self) -> StyleAndTextTuples:
+        state = self._parts.buffer.complete_state
+        if state is None:
+            return []
+        at = state.complete_index
+        start = max(0, min((at or 0) - MENU_ROWS // 2, len(state.completions) - MENU_ROWS))
+        shown = state.completions[start : start + MENU_ROWS]
+        name_width = min(max((get_cwidth(c.display_text) for c in shown), default=0), max(10, _columns() * 2 // 3))
+        rows: list[Fragments] = []
+        for number, completion in enumerate(shown, start):
+            chosen = number == at
+            name = _fit(completion.display_text, name_width)
+            meta = _fit(completion.display_meta_text, _columns() - name_width - 6).rstrip()
+            mark = f"{self._parts.glyphs.pointer} " if chosen else "  "
+            rows.append([("class:selected" if chosen else "", f"{mark}{name}"), ("class:dim", f"  {meta}")])
+        return flatten(rows)
+
+    def _question(self) -> StyleAndTextTuples:
+        modal = self._parts.modals.current
+        if modal is None:
+            return []
+        width, rows = _columns(), _rows()
+        body = modal.body(width, rows)
+        room = max(1, rows - len(modal.options) - 3)
+        options = [self._option(n, width) for n in range(len(modal.options))]
+        hint: Fragments = [("class:dim", self._parts.keys_hint)]
+        return flatten([*body[:room], *options, *([] if modal.asking else [hint])])
+
+    def _option(self, number: int, width: int) -> Fragments:
+        modal = self._parts.modals.current
+        assert modal is not None
+        chosen = number == modal.selected
+        mark = self._parts.glyphs.pointer if chosen else " "
+        text = (
+            f"{mark} {number + 1}. {modal.options[number].label}"
+            if number < 9
+            else f"{mark}    {modal.options[number].label}"
+        )
+        return [("class:selected" if chosen else "", _fit(text, width - 1).rstrip())]
+
+    def _pointer(self) -> Point:
+        """The terminal's own cursor stands on the chosen option, where magnifiers and screen readers look."""
+        modal = self._parts.modals.current
+        if modal is None:
+            return Point(0, 0)
+        body = modal.body(_columns(), _rows())
+        room = max(1, _rows() - len(modal.options) - 3)
+        return Point(0, min(len(body), room) + modal.selected)
+
+
+def flatten(lines: list[Fragments]) -> StyleAndTextTuples:
+    out: StyleAndTextTuples = []
+    for number, line in enumerate(lines):
+        if number:
+            out.append(("", "\n"))
+        out += line
+    return out
+
+
+def style(theme: Theme) -> Style:
+    """The theme's looks as prompt_toolkit classes; nothing of its default looks remains where they would colour."""
+    rules = {look: theme.ptk(look) for look in SHAPES if look != "plain"}
+    return Style.from_dict(
+        {**rules, "search": "noinherit", "search-toolbar": "noinherit", "bottom-toolbar": "noinherit"}
+    )
+
+
+def _fit(text: str, width: int) -> str:
+    """The text padded or cut to exactly ``width`` cells."""
+    out, used = [], 0
+    for character in text.replace("\n", " "):
+        cells = get_cwidth(character)
+        if used + cells > width:
+            break
+        out.append(character)
+        used += cells
+    return "".join(out) + " " * (width - used)
+
+
+def _rows() -> int:
+    return get_app().output.get_size().rows
+
+
+def _columns() -> int:
+    return get_app().output.get_size().columns

@@ -1,0 +1,131 @@
+"""Questions in the live part: one at a time, the others wait in line.  Answered by digit, arrows, Enter or Esc."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agentcli.ui.terminal.output.pen import Fragments
+
+Body = Callable[[int, int], list[Fragments]]
+"""Lines above the options, for a width and a height."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """``asks`` is the prompt of a line of text that choosing this option asks for (empty: none)."""
+
+    value: str
+    label: str
+    asks: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """``value`` of the option; ``text`` what was typed where it asked for something; ``hard`` for Ctrl+C."""
+
+    value: str | None
+    text: str = ""
+    hard: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Modal:
+    """``escape`` is the value that Esc stands for; ``None`` gives the question up without one."""
+
+    body: Body
+    options: Sequence[Option]
+    escape: str | None = None
+    selected: int = 0
+    asking: Option | None = None
+    done: asyncio.Future[Picked] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    before: Callable[[], None] | None = None
+    """Called once when the question comes up (prints what is too long for the live part)."""
+
+
+class ModalQueue:
+    """``changed`` is called when another question is shown, or none."""
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._modals: list[Modal] = []
+        self._changed = changed
+
+    @property
+    def current(self) -> Modal | None:
+        return self._modals[0] if self._modals else None
+
+    @property
+    def waiting(self) -> int:
+        """Questions behind the one that is shown."""
+        return max(0, len(self._modals) - 1)
+
+    async def ask(self, modal: Modal) -> Picked:
+        """Shows the question when its turn comes and returns the answer.  Cancelled, it disappears."""
+        self._modals.append(modal)
+        if len(self._modals) == 1:
+            self._show()
+        try:
+            return await modal.done
+        finally:
+            self.remove(modal)
+
+    def remove(self, modal: Modal) -> None:
+        """Takes the question away, wherever it stands; an unanswered one counts as given up."""
+        if modal not in self._modals:
+            return
+        shown = self._modals[0] is modal
+        self._modals.remove(modal)
+        if not modal.done.done():
+            modal.done.set_result(Picked(None))
+        if shown:
+            self._show()
+
+    def _show(self) -> None:
+        current = self.current
+        if current and current.before:
+            before, current.before = current.before, None
+            before()
+        self._changed()
+
+    def move(self, step: Literal[-1, 1]) -> None:
+        if self.current:
+            self.current.selected = (self.current.selected + step) % len(self.current.options)
+
+    def pick(self, index: int | None = None) -> None:
+        """Takes the option at ``index``, by default the selected one."""
+        modal = self.current
+        if modal is None:
+            return
+        index = modal.selected if index is None else index
+        if index >= len(modal.options):
+            return
+        modal.selected = index
+        option = modal.options[index]
+        if option.asks:
+            modal.asking = option
+            self._changed()
+        else:
+            self._finish(modal, Picked(option.value))
+
+    def type(self, text: str) -> None:
+        """The line of text that the chosen option asked for."""
+        modal = self.current
+        if modal and modal.asking:
+            self._finish(modal, Picked(modal.asking.value, text))
+
+    def escape(self, *, hard: bool = False) -> None:
+        modal = self.current
+        if modal is None:
+            return
+        option = next((o for o in modal.options if o.value == modal.escape), None)
+        if option and option.asks and not modal.asking and not hard:
+            self.pick(modal.options.index(option))
+        else:
+            self._finish(modal, Picked(modal.escape, hard=hard))
+
+    def _finish(self, modal: Modal, picked: Picked) -> None:
+        if not modal.done.done():
+            modal.done.set_result(picked)
+        self.remove(modal)

@@ -1,0 +1,1 @@
+"""What is drawn: Markdown blocks, tool calls, diffs, the live area and the status line."""

@@ -1,0 +1,135 @@
+"""What the agent is doing right now: calls that run, what it waits for, retries, todos, queued messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from rich.text import Text
+
+from agentcli.events import RetryScheduled, ToolFinished, ToolOutput, ToolStarted
+from agentcli.i18n import Texts
+from agentcli.ports.display import Todo
+from agentcli.text import one_line
+from agentcli.ui.terminal.output.glyphs import Glyphs
+from agentcli.ui.terminal.output.pen import safe
+from agentcli.ui.terminal.output.tools import CallPainter, RunningCall, seconds, todo_lines
+
+FRAMES_PER_SECOND = 8
+QUEUE_SHOWN = 3
+
+
+@dataclass(slots=True)
+class SubagentLine:
+    """One line for a subagent: what it does now, and how many calls it has made."""
+
+    agent: str
+    doing: str = ""
+    calls: int = 0
+
+
+@dataclass(slots=True)
+class Activity:
+    """Pure state; the view writes it, ``lines`` draws it.  Times are those of ``now`` (monotonic seconds)."""
+
+    now: Callable[[], float]
+    phase: str = ""
+    """Key of the text that says what is waited for; empty when nothing is going on."""
+    since: float = 0.0
+    output_tokens: int = 0
+    retry: RetryScheduled | None = None
+    retry_at: float = 0.0
+    calls: dict[str, RunningCall] = field(default_factory=dict)
+    subagents: dict[str, SubagentLine] = field(default_factory=dict)
+    todos: tuple[Todo, ...] = ()
+    show_todos: bool = False
+    queued: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    """Messages that were sent before the session was ready."""
+
+    @property
+    def busy(self) -> bool:
+        return bool(self.phase)
+
+    def start(self) -> None:
+        self.since = self.now()
+        self.output_tokens = 0
+        self.phase = "phase.model"
+
+    def stop(self) -> None:
+        self.phase = ""
+        self.retry = None
+        self.calls.clear()
+        self.subagents.clear()
+
+    def wait_for(self, phase: str) -> None:
+        self.phase = phase
+        self.retry = None
+
+    def retry_scheduled(self, event: RetryScheduled) -> None:
+        self.retry, self.retry_at = event, self.now() + event.delay
+
+    def call_started(self, event: ToolStarted) -> None:
+        self.calls[event.tool_use_id] = RunningCall(event.tool_use_id, event.name, event.title, self.now())
+        self.wait_for("phase.tools")
+
+    def call_output(self, event: ToolOutput) -> None:
+        call = self.calls.get(event.tool_use_id)
+        if call:
+            call.output(event.text)
+
+    def call_finished(self, event: ToolFinished) -> None:
+        self.calls.pop(event.tool_use_id, None)
+        self.subagents.pop(event.tool_use_id, None)
+
+
+def draw(activity: Activity, painter: CallPainter, glyphs: Glyphs, texts: Texts) -> list[Text]:
+    """The activity as lines, the most lasting things last (next to the input)."""
+    now = activity.now()
+    frame = int(now * FRAMES_PER_SECOND)
+    lines: list[Text] = []
+    for call in activity.calls.values():
+        lines.append(painter.running(call, now, frame))
+        agent = activity.subagents.get(call.tool_use_id)
+        if agent:
+            doing = f"{agent.agent}: {agent.doing}" if agent.doing else agent.agent
+            lines.append(_line(f"  {glyphs.queued} {doing} {glyphs.dot} {texts('agent.calls', count=agent.calls)}"))
+    if activity.busy:
+        lines.append(_spinner(activity, now, frame, glyphs, texts))
+    if activity.todos and activity.show_todos:
+        lines += todo_lines(activity.todos, glyphs)
+    elif activity.busy:
+        current = next((t for t in activity.todos if t.status == "in_progress"), None)
+        if current:
+            done = sum(t.status == "completed" for t in activity.todos)
+            words = one_line(safe(current.active_form or current.content), 200)
+            lines.append(_line(f"{glyphs.active} {words} {glyphs.dot} {done}/{len(activity.todos)}"))
+    queue = (*activity.queued, *activity.waiting)
+    for text in queue[:QUEUE_SHOWN]:
+        lines.append(_line(f"{glyphs.queued} {texts('queue.message', text=one_line(safe(text), 200))}"))
+    if len(queue) > QUEUE_SHOWN:
+        lines.append(_line(f"  {texts('queue.more', count=len(queue) - QUEUE_SHOWN)}"))
+    return lines
+
+
+def _spinner(activity: Activity, now: float, frame: int, glyphs: Glyphs, texts: Texts) -> Text:
+    text = Text(no_wrap=True, overflow="ellipsis")
+    text.append(glyphs.spinner[frame % len(glyphs.spinner)] + " ", style="accent")
+    retry = activity.retry
+    if retry:
+        left = max(0.0, activity.retry_at - now)
+        why = f"{retry.status} {retry.error}" if retry.status else retry.error
+        words = texts("retry", why=why, attempt=retry.attempt, most=retry.max_attempts, left=seconds(left))
+        text.append(words, style="warning")
+    else:
+        text.append(texts(activity.phase, count=len(activity.calls)))
+    parts = [seconds(now - activity.since)]
+    if activity.output_tokens:
+        parts.append(texts("tokens.out", count=f"{activity.output_tokens:,}"))
+    parts.append(texts("hint.interrupt"))
+    text.append(f" {glyphs.dot} " + f" {glyphs.dot} ".join(parts), style="dim")
+    return text
+
+
+def _line(text: str) -> Text:
+    return Text(text, style="dim", no_wrap=True, overflow="ellipsis")

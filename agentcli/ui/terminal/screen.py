@@ -1,0 +1,179 @@
+"""Everything that one terminal holds: the live part, the sheet above it, the input with its history and chips."""
+
+from __future__ import annotations
+
+import time
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from prompt_toolkit.auto_suggest import DummyAutoSuggest
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.input import Input
+from prompt_toolkit.output.color_depth import ColorDepth
+
+from agentcli.i18n import Texts
+from agentcli.ports.frontend import SessionStatus
+from agentcli.ui.terminal.capabilities import Capabilities
+from agentcli.ui.terminal.device import FrameOutput
+from agentcli.ui.terminal.input.chips import Chips
+from agentcli.ui.terminal.input.complete import CommandEntry, InputCompleter
+from agentcli.ui.terminal.input.files import FileIndex
+from agentcli.ui.terminal.input.history import PromptHistory
+from agentcli.ui.terminal.input.keys import Actions, bindings
+from agentcli.ui.terminal.layout import Parts, Stage, style
+from agentcli.ui.terminal.live import LiveApplication
+from agentcli.ui.terminal.modal import ModalQueue
+from agentcli.ui.terminal.output.glyphs import ASCII, UNICODE
+from agentcli.ui.terminal.output.pen import Fragments, Pen
+from agentcli.ui.terminal.output.sheet import Sheet
+from agentcli.ui.terminal.status import line, parts
+from agentcli.ui.terminal.theme import theme
+from agentcli.ui.terminal.view import View
+
+HINT_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalOptions:
+    """How the terminal is to look and where it keeps its history (``None``: nowhere)."""
+
+    theme: str = "dark"
+    language: str = "en"
+    vi: bool = False
+    history: Path | None = None
+    root: Path = field(default_factory=Path.cwd)
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Sources:
+    """What the screen asks the rest for while it draws."""
+
+    status: Callable[[], SessionStatus | None] = lambda: None
+    commands: Callable[[], Sequence[CommandEntry]] = tuple
+
+
+class Screen:
+    """Built before the session exists; ``sources`` are filled in when it does."""
+
+    def __init__(
+        self,
+        options: TerminalOptions,
+        capabilities: Capabilities,
+        actions: Actions,
+        *,
+        input: Input,
+        output: FrameOutput,
+    ) -> None:
+        self.options = options
+        self.texts = Texts(options.language)
+        self.glyphs = UNICODE if capabilities.unicode else ASCII
+        self.sources = Sources()
+        self._capabilities = capabilities
+        self._theme = theme(options.theme, color=capabilities.color is not None)
+        self._hint: tuple[str, float] = ("", 0.0)
+        self.chips = Chips(self.texts)
+        self.files = FileIndex(options.root)
+        self.modals = ModalQueue(self._modal_changed)
+        self.history = PromptHistory(options.history, self.chips, self._history_trouble)
+        self.buffer = Buffer(
+            multiline=True,
+            history=self.history,
+            completer=InputCompleter(self._commands, self.files),
+            complete_while_typing=True,
+            auto_suggest=DummyAutoSuggest(),
+        )
+        self.reason = Buffer(multiline=False)
+        pen = Pen(self._theme, capabilities)
+        sheet = Sheet(pen, self._print, lambda: output.get_size().columns)
+        self.view = View(sheet, self.texts, self.glyphs, changed=self._changed, alert=self._alert)
+        self.stage = Stage(
+            Parts(
+                buffer=self.buffer,
+                reason=self.reason,
+                chips=self.chips,
+                glyphs=self.glyphs,
+                modals=self.modals,
+                live=self._live,
+                status=self._status,
+                keys_hint=self.texts("dialog.keys"),
+            )
+        )
+        self.app = LiveApplication(
+            layout=self.stage.layout,
+            bindings=bindings(actions, self.modals),
+            style=style(self._theme),
+            input=input,
+            output=output,
+            reflow=capabilities.reflow,
+            busy=lambda: self.view.activity.busy or bool(self._hint[0]),
+        )
+        if options.vi:
+            from prompt_toolkit.enums import EditingMode
+
+            self.app.editing_mode = EditingMode.VI
+
+    def hint(self, text: str) -> None:
+        """Says something in place of the status line for a moment."""
+        self._hint = (text, time.monotonic() + HINT_SECONDS)
+        self._changed()
+
+    def _commands(self) -> Sequence[CommandEntry]:
+        return self.sources.commands()
+
+    def _print(self, ansi: str) -> None:
+        self.app.print_above(ansi)
+
+    def _changed(self) -> None:
+        self.app.refresh()
+
+    def _modal_changed(self) -> None:
+        self.stage.focus()
+        self.app.invalidate()
+
+    def _history_trouble(self, text: str) -> None:
+        self.view.note(self.texts("history.trouble", error=text), "warning")
+
+    def _live(self, width: int, height: int) -> list[Fragments]:
+        return self.view.live(width, height)
+
+    def _status(self, width: int) -> StyleAndTextTuples:
+        hint, until = self._hint
+        if hint and time.monotonic() < until:
+            return [("class:warning", hint[:width])]
+        self._hint = ("", 0.0)
+        status = self.sources.status()
+        if status is None:
+            return [("class:dim", self.texts("status.starting"))]
+        return line(parts(status, self.texts, self.glyphs), width, self.glyphs)
+
+    def _alert(self, text: str) -> None:
+        """Rings; where the terminal can show notifications it gets one."""
+        output = self.app.device
+        if self._capabilities.notices:
+            output.write_raw(f"\x1b]9;{text}\x07")
+        output.bell()
+        output.flush()
+
+    def copy(self, text: str) -> None:
+        """Puts the text on the clipboard by way of the terminal (OSC 52; it may refuse silently)."""
+        self.app.device.write_raw(f"\x1b]52;c;{b64encode(text.encode('utf-8', 'replace')).decode()}\x07")
+        self.app.device.flush()
+        self.hint(self.texts("copied", count=f"{len(text):,}"))
+
+    def title(self, text: str) -> None:
+        self.app.device.set_title(text)
+        self.app.device.flush()
+
+
+def color_depth(capabilities: Capabilities) -> ColorDepth:
+    if capabilities.color is None:
+        return ColorDepth.DEPTH_1_BIT
+    return {
+        "standard": ColorDepth.DEPTH_4_BIT,
+        "256": ColorDepth.DEPTH_8_BIT,
+        "truecolor": ColorDepth.DEPTH_24_BIT,
+    }[capabilities.color]

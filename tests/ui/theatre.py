@@ -1,0 +1,133 @@
+"""The terminal front end in this process: a pipe for the keys, an emulator for the screen, a scripted session."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.input.base import PipeInput
+
+from agentcli.commands.registry import Registry
+from agentcli.ui.terminal.app import converse
+from agentcli.ui.terminal.capabilities import Capabilities
+from agentcli.ui.terminal.device import FrameOutput
+from agentcli.ui.terminal.screen import TerminalOptions, color_depth
+from agentcli.ui.terminal.way import Way
+from tests.ui.emulator import Emulator
+from tests.ui.scripted import ScriptedSession
+
+CAPABILITIES = Capabilities(dumb=False, color="256", links=False, reflow=False, notices=False)
+
+
+class _Wire(io.StringIO):
+    """What the front end writes goes to the emulator; whole writes are kept."""
+
+    def __init__(self, emulator: Emulator) -> None:
+        super().__init__()
+        self.emulator = emulator
+        self.writes: list[str] = []
+
+    def write(self, text: str) -> int:
+        self.writes.append(text)
+        self.emulator.feed(text)
+        return len(text)
+
+
+class Theatre:
+    def __init__(self, session: ScriptedSession, keys: PipeInput, columns: int, rows: int) -> None:
+        self.session = session
+        self.emulator = Emulator(columns, rows)
+        self.wire = _Wire(self.emulator)
+        self._keys = keys
+        self.resized: Callable[[], None] = lambda: None
+        self.result: asyncio.Task[int]
+
+    def size(self) -> Size:
+        return Size(rows=self.emulator.lines, columns=self.emulator.columns)
+
+    def keys(self, text: str) -> None:
+        self._keys.send_text(text)
+
+    def bytes(self, data: bytes) -> None:
+        self._keys.send_bytes(data)
+
+    def paste(self, text: str) -> None:
+        self.keys(f"\x1b[200~{text}\x1b[201~")
+
+    def resize(self, columns: int, rows: int) -> None:
+        self.emulator.resize(rows, columns)
+        self.resized()
+
+    async def until(self, condition: Callable[[], object], *, deadline: float = 10.0) -> None:
+        end = time.monotonic() + deadline
+        while not condition():
+            assert time.monotonic() < end, f"not seen; screen:\n{self.everything}"
+            if self.result.done():
+                await self.result
+            await asyncio.sleep(0.005)
+
+    async def see(self, text: str) -> None:
+        await self.until(lambda: text in self.everything)
+
+    async def gone(self, text: str) -> None:
+        await self.until(lambda: text not in self.screen)
+
+    @property
+    def screen(self) -> str:
+        return self.emulator.screen()
+
+    @property
+    def everything(self) -> str:
+        return self.emulator.everything()
+
+    @property
+    def caret_text(self) -> str:
+        """The screen's row that holds the cursor, up to the cursor."""
+        row, column = self.emulator.caret()
+        return "".join(self.emulator.buffer[row][x].data for x in range(column))
+
+
+@asynccontextmanager
+async def theatre(
+    session: ScriptedSession,
+    *,
+    columns: int = 80,
+    rows: int = 24,
+    capabilities: Capabilities = CAPABILITIES,
+    first_prompt: str = "",
+    **options: object,
+) -> AsyncIterator[Theatre]:
+    """Runs the front end until the block ends; then it is told to leave, if it has not."""
+    from prompt_toolkit.application import current
+
+    with create_pipe_input() as keys:
+        show = Theatre(session, keys, columns, rows)
+        output = FrameOutput(show.wire, show.size, "xterm", color_depth(capabilities))
+        values = replace(TerminalOptions(root=Path.cwd()), **options)
+        gate = asyncio.Event()
+
+        async def start() -> ScriptedSession:
+            from prompt_toolkit.application import get_app
+
+            show.resized = get_app()._on_resize
+            gate.set()
+            return session
+
+        show.result = asyncio.create_task(
+            converse(Way(start), values, capabilities, Registry(), keys, output, first_prompt=first_prompt)
+        )
+        await show.until(gate.is_set)
+        await show.see("/help")
+        yield show
+        if not show.result.done():
+            show.keys("\x1b[201~" if False else "\x03")
+            current.get_app_session()
+            show.result.cancel()
+            await asyncio.gather(show.result, return_exceptions=True)
