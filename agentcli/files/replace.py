@@ -78,7 +78,10 @@ def create_file(path: Path, data: bytes) -> Path:
     A dangling link is followed.  ``FileExistsError`` if somebody made the file meanwhile.
     """
     real = target_of(path)
-    real.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        real.parent.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(real.parent)) from error
     with _temporary(real, data, 0o666) as temporary:
         try:
             os.link(temporary, real)

@@ -42,8 +42,11 @@ def name_of(character: str) -> str:
     return f"U+{ord(character):04X} {unicodedata.name(character, 'unnamed').lower()}"
 
 
-def explain(there: str, given: str) -> str:
-    """How the line in the file differs from the line that was given, in one clause; empty if they are the same."""
+def explain(there: str, given: str, *, start: int = 0) -> str:
+    """How what is in the file differs from what was given, in one clause; empty if they are the same.
+
+    ``start`` is the column (from 0) at which ``there`` begins in its line.
+    """
     if there == given:
         return ""
     if there.rstrip() == given.rstrip():
@@ -55,11 +58,11 @@ def explain(there: str, given: str) -> str:
         kinds = ("composed", "decomposed") if composed else ("decomposed", "composed")
         place = _first_difference(there, given)
         return (
-            f"accented letters differ in their Unicode form at column {place + 1}: the file has them {kinds[0]}, "
+            f"accented letters differ in their Unicode form at column {start + place + 1}: the file has them {kinds[0]}, "
             f"old_string {kinds[1]}"
         )
     place = _first_difference(there, given)
-    return f"at column {place + 1} the file has {name_of(there[place : place + 1])}, old_string has " + name_of(
+    return f"at column {start + place + 1} the file has {name_of(there[place : place + 1])}, old_string has " + name_of(
         given[place : place + 1]
     )
 

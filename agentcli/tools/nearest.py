@@ -50,7 +50,7 @@ def _same_looks(text: str, wanted: str) -> str:
         pairs = [[(i + k, *_edge(lines[i + k], line, k, len(given))) for k, line in enumerate(given)] for i in places]
     if not pairs:
         return ""
-    found = [(i, explain(there, line)) for i, there, line in pairs[0] if there != line]
+    found = [(i, explain(there, line, start=start)) for i, there, line, start in pairs[0] if there != line]
     if not found:
         return ""
     number, reason = found[0]
@@ -65,25 +65,24 @@ def _fits(there: list[str], looks: list[str]) -> bool:
     return inner and there[0].endswith(looks[0]) and there[-1].startswith(looks[-1])
 
 
-def _edge(there: str, line: str, number: int, count: int) -> tuple[str, str]:
-    """The parts of both lines that should be equal."""
-    if 0 < number < count - 1:
-        return there, line
+def _edge(there: str, line: str, number: int, count: int) -> tuple[str, str, int]:
+    """The parts of both lines that should be equal, and the column of the first."""
     if number == 0 and there.endswith(line):
-        return line, line
+        return line, line, len(there) - len(line)
     if number == count - 1 and there.startswith(line):
-        return line, line
-    return (there, line) if fold(there) == fold(line) else _align(there, line)
+        return line, line, 0
+    return _align(there, line)
 
 
-def _align(there: str, line: str) -> tuple[str, str]:
+def _align(there: str, line: str) -> tuple[str, str, int]:
     """Cuts from the file's line the part that looks like the given one."""
-    if fold(there) == fold(line):
-        return there, line
     looks = fold(line)
+    if fold(there) == looks:
+        return there, line, 0
     start = max((i for i in range(len(there)) if fold(there[i:]).startswith(looks)), default=0)
     end = next((j for j in range(start + 1, len(there) + 1) if fold(there[start:j]) == looks), len(there))
-    return there[start:end], line.strip(" ") if fold(there[start:end]) == looks else line
+    part = there[start:end]
+    return part, line.strip(" ") if fold(part) == looks else line, start
 
 
 def _similar_lines(text: str, wanted: str) -> str:
