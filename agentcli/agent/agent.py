@@ -76,6 +76,11 @@ class Agent:
         if self._work is not None and not self._work.cancelling():
             self._work.cancel()
 
+    async def idle(self) -> None:
+        """Until no turn and no compaction is running."""
+        if self._work is not None:
+            await asyncio.wait({self._work})
+
     def rewind(self, keep: int) -> None:
         """Takes the conversation back to its first ``keep`` messages (see ``turn_starts``); nothing is deleted from
         the transcript.  ``Bug`` while a turn runs."""

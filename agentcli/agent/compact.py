@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from agentcli.agent.measure import tokens, used
+from agentcli.agent.measure import tokens, used, without_thinking
 from agentcli.agent.reminders import blocks, wrap
 from agentcli.agent.rooms import Limits, Rooms
 from agentcli.agent.state import SessionState
@@ -23,9 +23,7 @@ from agentcli.events import CacheObserved, Compacted, Event, FallbackUsed, Notic
 from agentcli.messages import (
     Json,
     Message,
-    RedactedThinkingBlock,
     TextBlock,
-    ThinkingBlock,
     append,
     message_to_record,
 )
@@ -211,7 +209,7 @@ def without_oldest(messages: Sequence[Message]) -> list[Message]:
     Thinking is dropped: it is bound to the history in front of it.
     """
     goal = tokens(messages) * 3 // 4
-    plain = [m for m in (_without_thinking(m) for m in messages) if m.content]
+    plain = [m for m in (without_thinking(m) for m in messages) if m.content]
     prompts = [i for i, m in enumerate(plain) if i and m.role == "user" and not m.tool_results()]
     start = next((i for i in prompts if tokens(plain[i:]) <= goal), None)
     if start is not None:
@@ -219,8 +217,3 @@ def without_oldest(messages: Sequence[Message]) -> list[Message]:
     answers = [i for i, m in enumerate(plain) if i > 1 and m.role == "assistant"]
     step = next((i for i in answers if tokens(plain[i:]) <= goal), answers[-1] if answers else 1)
     return [plain[0], *plain[step:]]
-
-
-def _without_thinking(message: Message) -> Message:
-    kept = tuple(b for b in message.content if not isinstance(b, ThinkingBlock | RedactedThinkingBlock))
-    return message if len(kept) == len(message.content) else Message(message.role, kept)

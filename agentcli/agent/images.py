@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from agentcli.agent.measure import without_thinking
 from agentcli.errors import ApiError
 from agentcli.messages import Block, ImageBlock, Message, ResultContent, TextBlock, ToolResultBlock
 
@@ -17,7 +18,7 @@ def without_refused_image(messages: Sequence[Message], error: ApiError) -> list[
     """The conversation without the image that the error is about; ``None`` if the error is about something else.
 
     The error's path (``messages.3.content.1``) says which; without one, all images of the newest message that has any
-    are taken out.
+    are taken out.  Thinking behind the place is dropped: it is bound to the history in front of it.
     """
     text = str(error)
     if error.status not in (400, 413, None) or error.kind != "invalid_request" or "image" not in text.lower():
@@ -30,7 +31,8 @@ def without_refused_image(messages: Sequence[Message], error: ApiError) -> list[
     changed = tuple(_without(b, note) if position in (None, i) else b for i, b in enumerate(blocks))
     if changed == blocks:
         changed = tuple(_without(b, note) for b in blocks)
-    return [replace(m, content=changed) if i == index else m for i, m in enumerate(messages)]
+    before, behind = list(messages[:index]), [without_thinking(m) for m in messages[index + 1 :]]
+    return [*before, replace(messages[index], content=changed), *(m for m in behind if m.content)]
 
 
 def _place(text: str, messages: Sequence[Message]) -> tuple[int | None, int | None]:

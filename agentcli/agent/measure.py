@@ -1,4 +1,4 @@
-"""Offline estimates of how much room messages take."""
+"""How much room messages take (offline estimates), and messages without their thinking."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from agentcli.messages import (
     DocumentBlock,
     ImageBlock,
     Message,
+    RedactedThinkingBlock,
     TextBlock,
+    ThinkingBlock,
     ToolResultBlock,
     block_to_api,
     canonical,
@@ -45,3 +47,9 @@ def tokens(messages: Iterable[Message]) -> int:
 def used(state: SessionState) -> int:
     """Tokens in the window: the API's figure for what it has seen, an estimate for what came since."""
     return state.context_tokens + tokens(state.messages[state.measured :])
+
+
+def without_thinking(message: Message) -> Message:
+    """Thinking is bound to the history in front of it: where that changes, it is dropped whole."""
+    kept = tuple(b for b in message.content if not isinstance(b, ThinkingBlock | RedactedThinkingBlock))
+    return message if len(kept) == len(message.content) else Message(message.role, kept)

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from agentcli.messages.blocks import (
     Block,
     Message,
+    OpaqueBlock,
+    RedactedThinkingBlock,
+    Role,
     TextBlock,
+    ThinkingBlock,
     ToolResultBlock,
     ToolUseBlock,
 )
+from agentcli.text import clean
 
+SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
 INTERRUPTED = "Interrupted by the user before it finished."
 LOST = "No result was recorded for this call: the session ended before it finished."
 
@@ -36,29 +41,87 @@ def repair(messages: Sequence[Message], *, missing: str = LOST) -> Repair:
     with open calls only when nothing follows; then a user message with the error results is appended.
     """
     notes: list[str] = []
+    mended = list(messages)
+    while True:
+        told = len(notes)
+        mended = _pass(mended, missing, notes)
+        if len(notes) == told:
+            return Repair(tuple(mended), tuple(notes))
+
+
+def _pass(messages: list[Message], missing: str, notes: list[str]) -> list[Message]:
+    """One round; what it drops may bring other things together, so rounds go on until one finds nothing."""
     sound = [m for m in (_sound(m, notes) for m in messages) if m is not None]
     joined = _join(sound, notes)
     while joined and joined[0].role == "assistant":
         notes.append("dropped an answer that stood before the first question")
         joined = joined[1:]
-    paired = _pair(joined, missing, notes)
-    return Repair(tuple(paired), tuple(notes))
+    last = len(joined) - 1
+    served = [_served(m, notes) if i < last else m for i, m in enumerate(joined)]
+    return _pair(served, missing, notes)
 
 
 def _sound(message: Message, notes: list[str]) -> Message | None:
-    kept: list[Block] = []
-    for block in message.content:
-        if isinstance(block, TextBlock) and not block.text.strip():
-            notes.append("dropped an empty text")
-        elif isinstance(block, ToolUseBlock) and message.role == "user":
+    made = [_sound_block(b, message.role, notes) for b in message.content]
+    kept = tuple(b for b in made if b is not None)
+    if kept and all(isinstance(b, ThinkingBlock | RedactedThinkingBlock) for b in kept):
+        notes.append("dropped thinking that nothing followed")
+        return None
+    if not kept:
+        notes.append(f"dropped an empty {message.role} message")
+        return None
+    unchanged = len(kept) == len(message.content) and all(a is b for a, b in zip(kept, message.content, strict=True))
+    return message if unchanged else Message(message.role, kept)
+
+
+def _sound_block(block: Block, role: Role, notes: list[str]) -> Block | None:
+    match block:
+        case TextBlock():
+            return _sound_text(block, notes)
+        case ToolUseBlock() if role == "user":
             notes.append(f"dropped a tool call in a user message: {block.name}")
-        elif isinstance(block, ToolResultBlock) and message.role == "assistant":
+            return None
+        case ToolResultBlock() if role == "assistant":
             notes.append(f"dropped a tool result in an answer: {block.tool_use_id}")
-        else:
-            kept.append(block)
-    if len(kept) == len(message.content):
-        return message if kept else None
-    return Message(message.role, tuple(kept)) if kept else None
+            return None
+        case ToolResultBlock():
+            return _sound_result(block, notes)
+        case _:
+            return block
+
+
+def _sound_text(block: TextBlock, notes: list[str]) -> TextBlock | None:
+    if not block.text.strip():
+        notes.append("dropped an empty text")
+        return None
+    text = clean(block.text)
+    if text is block.text:
+        return block
+    notes.append("replaced characters that are not valid Unicode")
+    return TextBlock(text, block.origin)
+
+
+def _sound_result(block: ToolResultBlock, notes: list[str]) -> ToolResultBlock:
+    made = [_sound_text(c, notes) if isinstance(c, TextBlock) else c for c in block.content]
+    kept = tuple(c for c in made if c is not None)
+    if len(kept) == len(block.content) and all(a is b for a, b in zip(kept, block.content, strict=True)):
+        return block
+    return ToolResultBlock(block.tool_use_id, kept, block.is_error)
+
+
+def _served(message: Message, notes: list[str]) -> Message:
+    """Without calls of the server's own tools that never got their result (it stands in the same message).
+
+    Only in an answer that something follows: one that was paused is sent back as it is.
+    """
+    opaque = [b.raw for b in message.content if isinstance(b, OpaqueBlock)]
+    if message.role == "user" or not opaque:
+        return message
+    done = {raw.get("tool_use_id") for raw in opaque}
+    open_calls = [r for r in opaque if r.get("type") in SERVER_CALLS and r.get("id") not in done]
+    notes.extend(f"dropped an unfinished call of the server: {r.get('name')}" for r in open_calls)
+    kept = tuple(b for b in message.content if not (isinstance(b, OpaqueBlock) and b.raw in open_calls))
+    return message if len(kept) == len(message.content) else Message(message.role, kept)
 
 
 def _join(messages: list[Message], notes: list[str]) -> list[Message]:
@@ -88,23 +151,30 @@ def _pair(messages: list[Message], missing: str, notes: list[str]) -> list[Messa
     if open_calls:
         notes.extend(f"added a result for the open call {c.name}" for c in open_calls)
         result.append(Message("user", tuple(_error(c, missing) for c in open_calls)))
-    return _join(result, notes) if _has_neighbours(result) else result
-
-
-def _has_neighbours(messages: list[Message]) -> bool:
-    return any(a.role == b.role for a, b in pairwise(messages))
+    return result
 
 
 def _unique(message: Message, seen: set[str], notes: list[str]) -> Message:
     kept: list[Block] = []
     for block in message.content:
-        if isinstance(block, ToolUseBlock):
-            if block.id in seen:
-                notes.append(f"dropped a second call with the id {block.id}")
-                continue
-            seen.add(block.id)
+        id = _call_id(block)
+        if id is not None and id in seen:
+            notes.append(f"dropped a second call with the id {id}")
+            continue
+        if id is not None:
+            seen.add(id)
         kept.append(block)
     return message if len(kept) == len(message.content) else Message("assistant", tuple(kept))
+
+
+def _call_id(block: Block) -> str | None:
+    match block:
+        case ToolUseBlock(id=id):
+            return id
+        case OpaqueBlock(raw=raw) if raw.get("type") in SERVER_CALLS:
+            return str(raw.get("id"))
+        case _:
+            return None
 
 
 def _answered(message: Message, calls: list[ToolUseBlock], missing: str, notes: list[str]) -> Message:
@@ -120,9 +190,14 @@ def _answered(message: Message, calls: list[ToolUseBlock], missing: str, notes: 
     ids = {c.id for c in calls}
     strays = [r for r in message.tool_results() if r.tool_use_id not in ids]
     notes.extend(f"dropped a result without a call: {r.tool_use_id}" for r in strays)
+    if len(message.tool_results()) - len(strays) > len(results.keys() & ids):
+        notes.append("dropped a second result for one call")
     rest = [b for b in message.content if not isinstance(b, ToolResultBlock)]
     content = (*wanted, *rest)
-    return message if content == message.content else Message("user", content)
+    if len(content) == len(message.content) and all(a is b for a, b in zip(content, message.content, strict=True)):
+        return message
+    notes.append("put results in the order of their calls, in front of everything else")
+    return Message("user", content)
 
 
 def _error(call: ToolUseBlock, text: str) -> ToolResultBlock:
