@@ -25,8 +25,10 @@ Stdin: TypeAlias = Literal["null", "pipe"] | bytes
 Stdout: TypeAlias = Literal["collect", "pipe", "discard"]
 Stderr: TypeAlias = Literal["merge", "collect", "pipe", "discard"] | int
 """``merge`` goes where standard output goes; a number is an open file descriptor (a log)."""
-_SUPERVISOR = Path(__file__).with_name("supervisor.py")
+_HERE = Path(__file__).parent
 _PYTHON = ("-I", "-S", "-E", "-X", "frozen_modules=on")
+_RUN_SUPERVISOR = "import sys; sys.path.insert(0, sys.argv.pop(1)); import supervisor; supervisor.main()"
+"""As a module, not as a script: its byte code is kept, and it starts in half the time."""
 
 
 class ProcessManager:
@@ -42,6 +44,7 @@ class ProcessManager:
         self._grace = grace
         self._temporary: Path | None = None
         self._running: set[Running] = set()
+        self._unclosed: list[Running] = []
         self._closed = False
 
     @property
@@ -123,6 +126,7 @@ class ProcessManager:
             raise
         running = Running(supervisor, self._running.discard)
         self._running.add(running)
+        self._unclosed = [*(other for other in self._unclosed if not other.closed), running]
         collecting = _Collecting(running, self.directory, limits or Limits(), on_output)
         beginning = asyncio.ensure_future(launch.begin(running, collecting, command))
         try:
@@ -152,8 +156,9 @@ class ProcessManager:
         except TimeoutError:
             pass
         finally:
-            for running in left:
+            for running in self._unclosed:
                 running.release()
+            self._unclosed.clear()
             if self._temporary is not None:
                 shutil.rmtree(self._temporary, ignore_errors=True)
                 self._temporary = None
@@ -221,7 +226,7 @@ class _Launch:
         else:
             errors = self._theirs.get("stderr", subprocess.DEVNULL)
         supervisor = subprocess.Popen(
-            [sys.executable, *_PYTHON, str(_SUPERVISOR), str(control), str(status)],
+            [sys.executable, *_PYTHON, "-c", _RUN_SUPERVISOR, str(_HERE), str(control), str(status)],
             cwd=cwd,
             env=env,
             stdin=self._theirs.get("stdin", subprocess.DEVNULL),

@@ -78,8 +78,9 @@ class Running:
         """A line from the supervisor."""
         word, *values = line.split()
         match word:
-            case "started":
+            case "forked":
                 self.pid = int(values[0])
+            case "started":
                 if not self.started.done():
                     self.started.set_result(self.pid)
             case "failed":
@@ -93,9 +94,11 @@ class Running:
 
     def on_status_closed(self) -> None:
         """The supervisor has ended: nothing of the tree is left, or it was killed itself."""
+        if not self.started.done() and self.pid:
+            self.started.set_result(self.pid)
         if not self.started.done():
             self.started.set_exception(OSError("the supervisor of the command could not be started"))
-        elif self.pid and self._wait_status is None:
+        elif self.started.exception() is None and self._wait_status is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
             self._exit(signal.SIGKILL, strays=False)
@@ -145,6 +148,11 @@ class Running:
     def ended(self) -> bool:
         """Whether nothing of the whole tree is left."""
         return self._ended.is_set()
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing is left of it here either: all pipes are closed."""
+        return self.ended and all(transport.is_closing() for transport in self.transports)
 
     async def wait(self) -> None:
         """Until the command itself has ended and what it wrote is collected.

@@ -1,6 +1,6 @@
 """The process that stands between agentcli and one command, and outlives whichever of the two goes first.
 
-It runs as a program of its own (``python -I -S -E … control status``), imports little and never anything of agentcli.
+It runs as a program of its own, imports little and never anything of agentcli.
 It starts the command in a session of its own, tells how it ended, and stays while anything that the command started is
 alive.  When agentcli orders it, or is gone (end-of-file on the control pipe, whatever killed it), everything below is
 asked to end, and killed after a grace.
@@ -11,22 +11,30 @@ other systems it reaches the command's process group.
 Control pipe (read): the length of the command as a decimal line, the command's arguments joined by NUL; later
 ``k SECONDS`` lines, each an order to end everything with that grace (a shorter one overrides).
 
-Status pipe (written), lines: ``started PID`` or ``failed ERRNO``; then ``exited WAITSTATUS STRAYS``, where STRAYS is 1
-if something that the command started is still alive.  End-of-file: nothing is left.
+Status pipe (written), lines: ``forked PID``; ``started`` or ``failed ERRNO``; then ``exited WAITSTATUS STRAYS``, where
+STRAYS is 1 if something that the command started is still alive.  End-of-file: nothing is left.
 """
 
 from __future__ import annotations
 
 import os
 import select
-import signal
 import sys
 import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+    from collections.abc import Callable
+else:
+    import _signal as signal  # the public module loads enum, which costs as much as starting Python
 
 ORPHANED_GRACE = 1.0
 """Seconds between TERM and KILL when agentcli is gone."""
 GIVE_UP = 10.0
 """Seconds of killing after which processes that can't be killed (another user's, stuck in the kernel) are left."""
+FREEZE_ROUNDS = 20
+"""Looks for new processes before a signal is sent; only a fork bomb needs more than two."""
 POLL = 0.5
 """Seconds between two looks at a process group where adopted children can't be waited for."""
 _PR_SET_NAME = 15
@@ -73,6 +81,14 @@ def descendants() -> set[int]:
         wave = {pid for pid, parent in table.items() if parent in wave} - found
         found |= wave
     return found
+
+
+def deliver(send: Callable[[int, int], None], target: int, number: int) -> None:
+    """Sends a signal; a target that is gone, or another user's, is passed over."""
+    try:
+        send(target, number)
+    except (ProcessLookupError, PermissionError):
+        return
 
 
 class Supervisor:
@@ -134,7 +150,7 @@ class Supervisor:
             os.dup2(nothing, descriptor)
         os.close(nothing)
         os.chdir("/")
-        self.tell(f"started {self.main}")
+        self.tell("started")
 
     def become(self, command: list[bytes], error: int) -> None:
         """In the child: turns into the command."""
@@ -143,6 +159,7 @@ class Supervisor:
             signal.set_wakeup_fd(-1)
             for number in _RESTORED:
                 signal.signal(number, signal.SIG_DFL)
+            self.tell(f"forked {os.getpid()}")  # not by the parent: the command might kill it before it does
             os.execvp(command[0], command)
         except OSError as problem:
             os.write(error, str(problem.errno).encode())
@@ -207,49 +224,46 @@ class Supervisor:
             self.terminate(float(line[2:]))
 
     def terminate(self, grace: float) -> None:
-        """Asks everything below to end; a stopped process is continued, so that it can."""
+        """Asks everything below to end.  Each process is stopped first and continued last: a child that is forked
+        meanwhile would miss the signal, and one that was stopped before could not act on it."""
         until = time.monotonic() + grace
         if self.term_until is None:
-            self.send(signal.SIGTERM)
-            self.send(signal.SIGCONT)
+            found = self.freeze()
+            self.send(signal.SIGTERM, found)
+            self.send(signal.SIGCONT, found)
             self.term_until = until
         self.term_until = min(self.term_until, until)
 
     def kill(self) -> bool:
-        """Kills everything below; whether to go on trying.  They are stopped first, so that none can fork away."""
+        """Kills everything below; whether to go on trying."""
         now = time.monotonic()
         self.kill_until = self.kill_until or now + GIVE_UP
-        if self.adopts:
-            before: set[int] = set()
-            for _ in range(20):
-                alive = descendants()
-                if alive <= before:
-                    break
-                before |= alive
-                self.send(signal.SIGSTOP, alive)
-        self.send(signal.SIGKILL)
+        self.send(signal.SIGKILL, self.freeze())
         return now < self.kill_until
 
-    def send(self, number: int, targets: set[int] | None = None) -> None:
+    def freeze(self) -> set[int]:
+        """Stops everything below, until no new process turns up; what was found."""
+        found: set[int] = set()
+        for _ in range(FREEZE_ROUNDS):
+            new = descendants() - found if self.adopts else set()
+            if not new:
+                break
+            self.send(signal.SIGSTOP, new)
+            found |= new
+        return found
+
+    def send(self, number: int, targets: set[int]) -> None:
+        """Sends a signal to the processes, or to the command's group where others can't be found."""
         if not self.adopts:
-            try:
-                os.killpg(self.main, number)
-            except (ProcessLookupError, PermissionError):
-                return
-            return
-        for pid in descendants() if targets is None else targets:
-            try:
-                os.kill(pid, number)
-            except (ProcessLookupError, PermissionError):
-                continue
+            deliver(os.killpg, self.main, number)
+        for pid in targets:
+            deliver(os.kill, pid, number)
 
 
 def main() -> None:
+    """``argv``: the numbers of the control and the status descriptor."""
+    del sys.path[0]
     supervisor = Supervisor(int(sys.argv[1]), int(sys.argv[2]))
     supervisor.start(supervisor.read_command())
     supervisor.run()
     os._exit(0)
-
-
-if __name__ == "__main__":
-    main()
