@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Options:
+    """``Options()`` is the API itself, ``Options.local()`` a small server that speaks its protocol."""
+
     validate: bool = True
     """Refuse what the API would refuse."""
     strict_alternation: bool = True
@@ -31,3 +33,8 @@ class Options:
     """Streams are written in pieces of so many bytes, wherever that cuts them."""
     missing: set[str] = field(default_factory=set)
     """Paths that answer 404, as at servers without them (``/v1/messages/count_tokens``, ``/v1/models``)."""
+
+    @staticmethod
+    def local() -> Options:
+        """A local server: takes any field, model, beta and signature, knows no cache and counts no cache tokens."""
+        return Options(validate=False, any_model=True, cache_fields=False)

@@ -126,7 +126,7 @@ def _messages(request: Json, model: Model, dropped: frozenset[str]) -> Iterator[
                 continue
             content = [message["role"], without_marks(block)]
             tokens = count_block(block)
-            for name in references(block):
+            for name in (n for n in references(block) if n in tools):
                 content.append(tools[name])
                 tokens += count_json(tools[name])
             yield _Raw(path, "messages", tokens, content, block.get("cache_control"))

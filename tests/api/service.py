@@ -17,9 +17,9 @@ from tests.api.models import Model
 from tests.api.options import Options
 from tests.api.playbook import Concrete, Playbook, resolve
 from tests.api.recorder import Json, Recorder, Request
-from tests.api.render import ChainBlock
+from tests.api.render import ChainBlock, as_blocks
 from tests.api.script import After, ErrorReply, Reply
-from tests.api.signing import Signature
+from tests.api.signing import Prefix
 from tests.api.stream import Answer, Event
 from tests.api.validate import Accepted, accept
 from tests.api.wire import HttpRequest, Response, encode, sse
@@ -132,9 +132,11 @@ class Service:
             extra["diagnostics"] = {"cache_miss_reason": cache_miss_reason(self._answered.get(previous), now)}
 
         def sign(block: Json, before: list[Json]) -> str:
-            messages = [*request.messages, {"role": "assistant", "content": before}]
-            signed = Signature.of(request.json, messages, model=accepted.model.id, account=request.key)
-            return signed.over(block)
+            prefix = Prefix(request.json, model=accepted.model.id, account=request.key)
+            for message in [*request.messages, {"role": "assistant", "content": before}]:
+                for said in as_blocks(message["content"]):
+                    prefix.add(message["role"], said)
+            return prefix.signature().over(block)
 
         def new_id(kind: str) -> str:
             return self._new_id(kind, request)

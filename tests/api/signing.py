@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -33,23 +32,34 @@ class Signature:
     before: str
     link: str
 
-    @staticmethod
-    def of(request: Json, before: Sequence[Json], *, model: str, account: str) -> Signature:
-        """For a block behind the messages ``before``, the last of which may be the answer that is being written."""
-        tools = [t for t in request.get("tools", []) if not t.get("defer_loading")]
-        system = as_blocks(request.get("system") or [])
-        flat = [[m["role"], b] for m in before for b in as_blocks(m["content"])]
-        said = [
-            [role, b] for role, b in flat if b["type"] not in THINKING and not (b["type"] == "text" and not b["text"])
-        ]
-        thought = [b for _, b in flat if b["type"] in THINKING]
-        link = (thought[-1].get("signature") or thought[-1].get("data")) if thought else ""
-        return Signature(digest(model), digest(account), digest(tools), digest(system), digest(said), digest(link))
-
     def over(self, block: Json) -> str:
         """The signature string for the block's text."""
         fields = ".".join(astuple(self))
         return f"{fields}.{_mac(fields, block)}"
+
+
+class Prefix:
+    """What stands in front of the next block: grows block by block, and says the signature that belongs there."""
+
+    def __init__(self, request: Json, *, model: str, account: str) -> None:
+        tools = [t for t in request.get("tools", []) if not t.get("defer_loading")]
+        system = as_blocks(request.get("system") or [])
+        self._fixed = (digest(model), digest(account), digest(tools), digest(system))
+        self._said = hashlib.sha256()
+        self._link = ""
+
+    def add(self, role: str, block: Json) -> None:
+        if block["type"] in THINKING:
+            self._link = block.get("signature") or block.get("data") or ""
+        elif block["type"] != "text" or block["text"]:
+            self._said.update(_json([role, block]))
+
+    def signature(self) -> Signature:
+        return Signature(*self._fixed, self._said.hexdigest()[:12], digest(self._link))
+
+    @property
+    def has_thinking(self) -> bool:
+        return bool(self._link)
 
 
 def read(signature: str, block: Json) -> Signature | None:
@@ -62,8 +72,11 @@ def read(signature: str, block: Json) -> Signature | None:
 
 
 def digest(value: Any) -> str:
-    text = json.dumps(without_marks(value), separators=(",", ":"), sort_keys=True)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()[:12]
+    return hashlib.sha256(_json(value)).hexdigest()[:12]
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(without_marks(value), separators=(",", ":"), sort_keys=True).encode("ascii")
 
 
 def _mac(fields: str, block: Json) -> str:

@@ -72,6 +72,8 @@ class Answer:
             **({"stop_details": self.reply.stop_details} if self.reply.stop_details else {}),
         }
         usage = {k: v for k, v in self.final_usage.items() if k != "cache_creation"}
+        if "cache_creation" not in self.usage:
+            usage = {"output_tokens": usage["output_tokens"]}
         yield Event("message_delta", {"type": "message_delta", "delta": delta, "usage": usage})
         yield Event("message_stop", {"type": "message_stop"})
 

@@ -12,6 +12,7 @@ import pytest
 
 from tests.api import (
     ApiServer,
+    Options,
     block,
     close,
     cut,
@@ -241,6 +242,22 @@ async def test_a_server_without_cache_fields(connect: Connect) -> None:
             message = await client.messages.create(**ASK, cache_control={"type": "ephemeral"})
             usages.append(message.usage.model_dump(exclude_none=True))
         assert usages == [{"input_tokens": 1, "output_tokens": 2}] * 2
+
+
+async def test_a_local_server_takes_everything(connect: Connect) -> None:
+    async with ApiServer("Hello", options=Options.local()) as api:
+        unknown = {
+            "foo": 1,
+            "messages": [*ASK["messages"], {"role": "user", "content": [{"type": "text", "text": ""}]}],
+        }
+        events = [
+            e
+            async for e in await connect(api).messages.create(
+                **{**ASK, "model": "qwen"}, stream=True, extra_body=unknown
+            )
+        ]
+        usage = [e.usage.model_dump(exclude_none=True) for e in events if e.type == "message_delta"]
+        assert usage == [{"output_tokens": 2}]
 
 
 async def test_paths_can_be_missing(connect: Connect) -> None:

@@ -10,7 +10,7 @@ from tests.api.errors import bad
 from tests.api.models import Model
 from tests.api.options import Options
 from tests.api.render import as_blocks
-from tests.api.signing import Signature
+from tests.api.signing import Prefix
 from tests.api.validate.shape import Field, Shape, check, may, need
 
 Json = dict[str, Any]
@@ -112,38 +112,35 @@ def check_blocks(body: Json, model: Model, *, key: str, options: Options) -> lis
         return []
     drop = ((body.get("thinking") or {}).get("block_binding") or {}).get("prefix_mismatch_behavior") == "drop_block"
     dropped: list[Json] = []
-    previous = ""
+    prefix = Prefix(body, model=model.id, account=key)
     for i, message in enumerate(body["messages"]):
-        blocks = as_blocks(message["content"])
-        for j, block in enumerate(blocks):
-            if block["type"] not in ("thinking", "redacted_thinking"):
-                continue
-            path = f"messages.{i}.content.{j}"
-            raw = block["signature"] if block["type"] == "thinking" else block["data"]
-            signed = signing.read(raw, block)
-            if signed is None:
-                raise bad(path, f"Invalid `signature` in `{block['type']}` block")
-            before = [*body["messages"][:i], {"role": message["role"], "content": blocks[:j]}]
-            reason = _mismatch(signed, Signature.of(body, before, model=model.id, account=key), model, previous)
-            previous = raw
-            if reason == "prefix_binding_mismatch" and options.prefix_check and not drop:
-                raise bad(
-                    path,
-                    f"Invalid `signature` in `{block['type']}` block. The block is bound to a different conversation. "
-                    "Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "
-                    '"drop_block".',
-                )
-            if reason and (reason != "prefix_binding_mismatch" or drop):
-                dropped.append({"type": "thinking_dropped", "path": path, "reason": reason})
+        for j, block in enumerate(as_blocks(message["content"])):
+            if block["type"] in signing.THINKING:
+                path = f"messages.{i}.content.{j}"
+                reason = _check_signature(path, block, model, prefix)
+                if reason == "prefix_binding_mismatch" and options.prefix_check and not drop:
+                    raise bad(
+                        path,
+                        f"Invalid `signature` in `{block['type']}` block. The block is bound to a different "
+                        "conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "
+                        '"drop_block".',
+                    )
+                if reason and (reason != "prefix_binding_mismatch" or drop):
+                    dropped.append({"type": "thinking_dropped", "path": path, "reason": reason})
+            prefix.add(message["role"], block)
     return dropped
 
 
-def _mismatch(signed: Signature, now: Signature, model: Model, previous: str) -> str:
-    readable = {signing.digest(m) for m in (model.id, *model.reads)}
+def _check_signature(path: str, block: Json, model: Model, prefix: Prefix) -> str:
+    """Why this model is not shown the block, in the API's words; empty where it is."""
+    signed = signing.read(block["signature"] if block["type"] == "thinking" else block["data"], block)
+    if signed is None:
+        raise bad(path, f"Invalid `signature` in `{block['type']}` block")
+    now = prefix.signature()
     if model.account_bound and signed.account != now.account:
         return "organization_binding_mismatch"
-    if signed.model not in readable:
+    if signed.model not in {signing.digest(m) for m in (model.id, *model.reads)}:
         return "model_binding_mismatch"
-    moved = bool(previous) and signed.link != signing.digest(previous)
+    moved = prefix.has_thinking and signed.link != now.link
     same = (signed.tools, signed.system, signed.before) == (now.tools, now.system, now.before)
     return "prefix_binding_mismatch" if model.preserved_thinking and (moved or not same) else ""
