@@ -65,7 +65,10 @@ FEATURES: tuple[Feature, ...] = (
     _feature("effort", "the effort setting", r"output_config|\beffort\b"),
     _feature("display", "summarised thinking", r"^thinking\b\S*\bdisplay\b"),
     _feature(
-        "caching", "prompt caching", r"cache_control\b.*(extra inputs|not permitted|unknown|unexpected|unsupported)"
+        "caching",
+        "prompt caching",
+        r"cache_control\b.*(extra input|not permitted|unknown|unexpected|unsupport)"
+        r"|(unknown|unexpected|unsupport)\w*\b.*cache_control",
     ),
 )
 """Special ones first: a refusal of ``cache_control.scope`` is not one of caching."""

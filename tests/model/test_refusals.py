@@ -100,7 +100,7 @@ EVERYTHING = frozenset(
         ("tools.4.custom.defer_loading: Extra inputs are not permitted", "deferral"),
         ("output_config.effort: not supported by this model", "effort"),
         ("thinking.adaptive.display: Extra inputs are not permitted", "display"),
-        ("unknown field cache_control", None),
+        ("unknown field cache_control", "caching"),
         ("cache_control: unknown field", "caching"),
         ("my-own-beta-2026-01-01 is not known", "my-own-beta-2026-01-01"),
         ("max_tokens: too large", None),
