@@ -25,7 +25,8 @@ The fixture ``api`` is such a server without steps: ``api.play(reply(…), …)`
 - Cost: ``request.cache`` (read, written, uncached, total, ``lost`` against the conversation's request before …),
   ``request.cost``, ``api.cache.history``, ``totals(api.cache.history)``.
 - Time: ``api.clock.advance(301)`` lets 5-minute cache entries expire.  Tokens: ``tokens.py``.
-- Behaviour: ``api.options`` (``options.py``); ``ApiServer(…, options=Options.local())`` is a local server that takes everything.
+- Behaviour: ``api.options`` (``options.py``); with ``options=Options.local()`` it is a local server that takes
+  everything.
 """
 
 from __future__ import annotations

@@ -8,12 +8,14 @@ import http.client
 import json
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tests.api.server import ApiServer
 
 Json = dict[str, Any]
+Change = Callable[[Json], object]
+"""One mutation of a request."""
 MODEL = "claude-opus-5-5"
 HEADERS = {
     "content-type": "application/json",
@@ -89,3 +91,39 @@ def post(
         return response.status, json.loads(response.read())
     finally:
         connection.close()
+
+
+def put(path: str, value: Any) -> Change:
+    """Sets the value at a dotted path; ``put("a.-", v)`` appends, ``...`` deletes."""
+
+    def change(body: Json) -> None:
+        at: Any = body
+        *parents, last = path.split(".")
+        for name in parents:
+            at = at[int(name)] if isinstance(at, list) else at[name]
+        if value is ...:
+            del at[int(last) if isinstance(at, list) else last]
+        elif last == "-":
+            at.append(value)
+        elif isinstance(at, list):
+            at[int(last)] = value
+        else:
+            at[last] = value
+
+    return change
+
+
+def all_of(*changes: Change) -> Change:
+    return lambda body: [c(body) for c in changes]
+
+
+def user(*blocks: Json) -> Json:
+    return {"role": "user", "content": list(blocks)}
+
+
+def assistant(*blocks: Json) -> Json:
+    return {"role": "assistant", "content": list(blocks)}
+
+
+def fresh(*messages: Json) -> Change:
+    return put("messages", list(messages))
