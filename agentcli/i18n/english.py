@@ -11,10 +11,11 @@ TEXTS: Mapping[str, str] = {
     "phase.writing": "Answering",
     "phase.call": "Preparing a tool call",
     "phase.tools": "Working",
+    "phase.permission": "Waiting for your answer",
     "phase.shell": "Running your command",
     "retry": "{why}: attempt {attempt} of {most} in {left}",
     "tokens.out": "{count} tokens written",
-    "agent.calls": "{count} calls",
+    "agent.calls": "calls: {count}",
     "queue.message": "queued: {text}",
     "queue.more": "and {count} more queued",
     # Keys
@@ -54,7 +55,7 @@ TEXTS: Mapping[str, str] = {
     "alert.done": "The agent is done ({time})",
     "alert.permission": "The agent asks for permission: {tool} {title}",
     # Questions
-    "dialog.keys": "  1-9 or arrows and Enter · Esc gives up",
+    "dialog.keys": "  1-9 or arrows and Enter · Esc cancels",
     "dialog.yes": "Yes",
     "dialog.no": "No",
     "permission.title": "May the agent use {tool}?",

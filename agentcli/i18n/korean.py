@@ -10,6 +10,7 @@ TEXTS: Mapping[str, str] = {
     "phase.writing": "답변 작성 중",
     "phase.call": "도구 호출 준비 중",
     "phase.tools": "작업 중",
+    "phase.permission": "답을 기다리는 중",
     "phase.shell": "명령 실행 중",
     "retry": "{why}: {left} 후 재시도 ({attempt}/{most})",
     "tokens.out": "{count}토큰 출력",

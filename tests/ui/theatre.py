@@ -18,6 +18,7 @@ from agentcli.commands.registry import Registry
 from agentcli.ui.terminal.app import converse
 from agentcli.ui.terminal.capabilities import Capabilities
 from agentcli.ui.terminal.device import FrameOutput
+from agentcli.ui.terminal.live import LiveApplication
 from agentcli.ui.terminal.screen import TerminalOptions, color_depth
 from agentcli.ui.terminal.way import Way
 from tests.ui.emulator import Emulator
@@ -46,8 +47,13 @@ class Theatre:
         self.emulator = Emulator(columns, rows)
         self.wire = _Wire(self.emulator)
         self._keys = keys
-        self.resized: Callable[[], None] = lambda: None
+        self.time = 100.0
+        self.app: LiveApplication
         self.result: asyncio.Task[int]
+
+    def clock(self) -> float:
+        """Seconds of the front end; they pass when a test sets ``time``."""
+        return self.time
 
     def size(self) -> Size:
         return Size(rows=self.emulator.lines, columns=self.emulator.columns)
@@ -63,7 +69,7 @@ class Theatre:
 
     def resize(self, columns: int, rows: int) -> None:
         self.emulator.resize(rows, columns)
-        self.resized()
+        self.app._on_resize()
 
     async def until(self, condition: Callable[[], object], *, deadline: float = 10.0) -> None:
         end = time.monotonic() + deadline
@@ -75,6 +81,15 @@ class Theatre:
 
     async def see(self, text: str) -> None:
         await self.until(lambda: text in self.everything)
+
+    async def settled(self) -> str:
+        """The screen once everything that was put on the sheet is out and the live part is drawn after it."""
+        app = self.app
+        await self.until(lambda: not app._pending and app._frame_timer is None)
+        drawn = app.render_counter
+        app.invalidate()
+        await self.until(lambda: app.render_counter > drawn)
+        return self.screen
 
     async def gone(self, text: str) -> None:
         await self.until(lambda: text not in self.screen)
@@ -105,18 +120,18 @@ async def theatre(
     **options: object,
 ) -> AsyncIterator[Theatre]:
     """Runs the front end until the block ends; then it is told to leave, if it has not."""
-    from prompt_toolkit.application import current
-
     with create_pipe_input() as keys:
         show = Theatre(session, keys, columns, rows)
         output = FrameOutput(show.wire, show.size, "xterm", color_depth(capabilities))
-        values = replace(TerminalOptions(root=Path.cwd()), **options)
+        values = replace(TerminalOptions(root=Path.cwd(), now=show.clock), **options)
         gate = asyncio.Event()
 
         async def start() -> ScriptedSession:
             from prompt_toolkit.application import get_app
 
-            show.resized = get_app()._on_resize
+            app = get_app()
+            assert isinstance(app, LiveApplication)
+            show.app = app
             gate.set()
             return session
 
@@ -127,7 +142,5 @@ async def theatre(
         await show.see("/help")
         yield show
         if not show.result.done():
-            show.keys("\x1b[201~" if False else "\x03")
-            current.get_app_session()
             show.result.cancel()
             await asyncio.gather(show.result, return_exceptions=True)

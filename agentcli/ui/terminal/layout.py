@@ -24,7 +24,7 @@ from prompt_toolkit.utils import get_cwidth
 from prompt_toolkit.widgets import SearchToolbar
 
 from agentcli.ui.terminal.input.chips import ChipProcessor, Chips
-from agentcli.ui.terminal.modal import ModalQueue
+from agentcli.ui.terminal.modal import Modal, ModalQueue
 from agentcli.ui.terminal.output.glyphs import Glyphs
 from agentcli.ui.terminal.output.pen import Fragments
 from agentcli.ui.terminal.theme import SHAPES, Theme
@@ -147,33 +147,51 @@ class Stage:
         modal = self._parts.modals.current
         if modal is None:
             return []
-        width, rows = _columns(), _rows()
-        body = modal.body(width, rows)
-        room = max(1, rows - len(modal.options) - 3)
-        options = [self._option(n, width) for n in range(len(modal.options))]
-        hint: Fragments = [("class:dim", self._parts.keys_hint)]
-        return flatten([*body[:room], *options, *([] if modal.asking else [hint])])
+        body, options = self._sheet_of(modal)
+        hint: list[Fragments] = [] if modal.asking else [[("class:dim", self._parts.keys_hint)]]
+        return flatten([*body, *(line for option in options for line in option), *hint])
 
-    def _option(self, number: int, width: int) -> Fragments:
-        modal = self._parts.modals.current
-        assert modal is not None
+    def _sheet_of(self, modal: Modal) -> tuple[list[Fragments], list[list[Fragments]]]:
+        """The lines above the options, cut where the window is too low for them, and the lines of each option."""
+        width, rows = _columns(), _rows()
+        options = [self._option(modal, number, width) for number in range(len(modal.options))]
+        room = max(1, rows - sum(len(lines) for lines in options) - 3)
+        return modal.body(width, rows)[:room], options
+
+    def _option(self, modal: Modal, number: int, width: int) -> list[Fragments]:
+        """An option whole, wrapped under its number: it says exactly what it does."""
         chosen = number == modal.selected
         mark = self._parts.glyphs.pointer if chosen else " "
-        text = (
-            f"{mark} {number + 1}. {modal.options[number].label}"
-            if number < 9
-            else f"{mark}    {modal.options[number].label}"
-        )
-        return [("class:selected" if chosen else "", _fit(text, width - 1).rstrip())]
+        digit = f"{number + 1}." if number < 9 else "  "
+        rows = wrap(modal.options[number].label, max(8, width - 6))
+        heads = [f"{mark} {digit} ", *["     "] * (len(rows) - 1)]
+        return [[("class:selected" if chosen else "", head + row)] for head, row in zip(heads, rows, strict=True)]
 
     def _pointer(self) -> Point:
         """The terminal's own cursor stands on the chosen option, where magnifiers and screen readers look."""
         modal = self._parts.modals.current
         if modal is None:
             return Point(0, 0)
-        body = modal.body(_columns(), _rows())
-        room = max(1, _rows() - len(modal.options) - 3)
-        return Point(0, min(len(body), room) + modal.selected)
+        body, options = self._sheet_of(modal)
+        return Point(0, len(body) + sum(len(lines) for lines in options[: modal.selected]))
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """The text in rows of at most ``width`` cells, broken at blanks where there are any."""
+    rows, row = [], ""
+    for word in text.split(" "):
+        joined = f"{row} {word}" if row else word
+        if get_cwidth(joined) <= width:
+            row = joined
+            continue
+        if row:
+            rows.append(row)
+        row = word
+        while get_cwidth(row) > width:
+            head = _fit(row, width).rstrip()
+            rows.append(head)
+            row = row[len(head) :]
+    return [*rows, row]
 
 
 def flatten(lines: list[Fragments]) -> StyleAndTextTuples:

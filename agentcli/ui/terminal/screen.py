@@ -38,7 +38,7 @@ HINT_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TerminalOptions:
-    """How the terminal is to look and where it keeps its history (``None``: nowhere)."""
+    """How the terminal is to look and where it keeps its history (``None``: nowhere).  ``now``: monotonic seconds."""
 
     theme: str = "dark"
     language: str = "en"
@@ -46,6 +46,7 @@ class TerminalOptions:
     history: Path | None = None
     root: Path = field(default_factory=Path.cwd)
     env: Mapping[str, str] = field(default_factory=dict)
+    now: Callable[[], float] = time.monotonic
 
 
 @dataclass(slots=True)
@@ -89,7 +90,7 @@ class Screen:
         self.reason = Buffer(multiline=False)
         pen = Pen(self._theme, capabilities)
         sheet = Sheet(pen, self._print, lambda: output.get_size().columns)
-        self.view = View(sheet, self.texts, self.glyphs, changed=self._changed, alert=self._alert)
+        self.view = View(sheet, self.texts, self.glyphs, changed=self._changed, alert=self._alert, now=options.now)
         self.stage = Stage(
             Parts(
                 buffer=self.buffer,

@@ -129,20 +129,20 @@ class View:
                     own = [b.text for b in message.content if isinstance(b, TextBlock) and b.origin == "user"]
                     self.echo("\n".join(own))
             case e.StepStarted():
+                self._answer.begin()
                 self.activity.wait_for("phase.model")
             case e.AttemptDiscarded(reason):
-                if self._answer.started:
-                    self._answer.discard()
+                if self._answer.discard():
                     self.note(self.texts("stream.discarded", reason=one_line(safe(reason))), "warning")
                 self.activity.wait_for("phase.model")
             case e.RetryScheduled():
                 self.activity.retry_scheduled(event)
             case e.FallbackUsed(model, previous):
                 self.note(self.texts("fallback", model=model, previous=previous), "warning")
-            case e.AssistantMessage(usage=usage):
-                self._answer.flush()
+            case e.AssistantMessage(message, usage=usage):
+                self._answer.complete(message.text())
                 self.activity.output_tokens += usage.output
-                self.activity.wait_for("phase.tools" if event.message.tool_uses() else "phase.model")
+                self.activity.wait_for("phase.tools" if message.tool_uses() else "phase.model")
             case e.CacheObserved(cause=cause, readable=readable, read=read):
                 self.note(self.texts("cache.break", cause=cause, tokens=f"{readable - read:,}"), "warning")
             case e.TurnFinished():
@@ -197,8 +197,11 @@ class View:
         match event:
             case e.PermissionAsked(name=name, title=title):
                 self._answer.flush()
+                self.activity.wait_for("phase.permission")
                 self._alert(self.texts("alert.permission", tool=name, title=one_line(safe(title), 80)))
-            case e.PermissionResolved() | e.ModeChanged():
+            case e.PermissionResolved():
+                self.activity.wait_for("phase.tools")
+            case e.ModeChanged():
                 pass
             case e.QueueChanged(queued):
                 self.activity.queued = queued

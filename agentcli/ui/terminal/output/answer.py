@@ -19,25 +19,37 @@ class AnswerStream:
         self._renderer = MarkdownRenderer(sheet.pen.theme, links=sheet.pen.links)
         self._splitter = BlockSplitter()
         self._drawn: tuple[Piece, int, list[Fragments]] | None = None
-        self.started = False
+        self._streamed = self._shown = False
+
+    def begin(self) -> None:
+        """A new answer begins."""
+        self.flush()
+        self._streamed = self._shown = False
 
     def feed(self, text: str) -> None:
-        self.started = True
+        self._streamed = True
         for piece in self._splitter.feed(text):
             self._put(piece)
 
     def flush(self) -> None:
-        """The text is over (a tool call follows, the turn ends): the tail is put on the sheet too."""
+        """The text is over for now (a tool call follows, the turn ends): the tail is put on the sheet too."""
         for piece in self._splitter.finish():
             self._put(piece)
-        self.started = False
 
-    def discard(self) -> None:
-        """The text that is not on the sheet yet is void."""
+    def complete(self, text: str) -> None:
+        """The answer's whole text is known: it is shown here unless it was streamed before."""
+        if not self._streamed:
+            self.feed(text)
+        self.flush()
+
+    def discard(self) -> bool:
+        """The answer is void.  True when a part of it stands on the sheet already."""
+        shown, self._streamed, self._shown = self._shown, False, False
         self._splitter = BlockSplitter()
-        self.started = False
+        return shown
 
     def _put(self, piece: Piece) -> None:
+        self._shown = True
         self._sheet.put(self._renderer.render(piece), "text", spaced=piece.spaced, wrap=piece.kind != "code")
 
     def tail(self, width: int, height: int) -> list[Fragments]:
