@@ -58,8 +58,8 @@ def explain(there: str, given: str, *, start: int = 0) -> str:
         kinds = ("composed", "decomposed") if composed else ("decomposed", "composed")
         place = _first_difference(there, given)
         return (
-            f"accented letters differ in their Unicode form at column {start + place + 1}: the file has them {kinds[0]}, "
-            f"old_string {kinds[1]}"
+            f"accented letters differ in their Unicode form at column {start + place + 1}: the file has them "
+            f"{kinds[0]}, old_string {kinds[1]}"
         )
     place = _first_difference(there, given)
     return f"at column {start + place + 1} the file has {name_of(there[place : place + 1])}, old_string has " + name_of(

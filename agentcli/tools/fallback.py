@@ -7,20 +7,37 @@ expressions.  ``QUERY`` is the JSON of ``search.Query``.
 from __future__ import annotations
 
 import base64
+import codecs
 import json
 import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from agentcli.files import decode
-
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 _VERSION_CONTROL = (".git", ".hg", ".svn", ".jj", ".bzr", ".sl")
 _TYPES: Mapping[str, tuple[str, ...]] = {
     "c": ("*.[chH]", "*.[chH].in", "*.cats"),
-    "cpp": ("*.[ChH]", "*.cc", "*.cpp", "*.cxx", "*.hh", "*.hpp", "*.hxx", "*.inl"),
+    "cpp": (
+        "*.[ChH]",
+        "*.[ChH].in",
+        "*.[ch]pp",
+        "*.[ch]pp.in",
+        "*.[ch]xx",
+        "*.[ch]xx.in",
+        "*.cc",
+        "*.cc.in",
+        "*.hh",
+        "*.hh.in",
+        "*.inl",
+    ),
     "cs": ("*.cs",),
     "css": ("*.css", "*.scss"),
     "go": ("*.go",),
@@ -33,7 +50,7 @@ _TYPES: Mapping[str, tuple[str, ...]] = {
     "md": ("*.markdown", "*.md", "*.mdown", "*.mdwn", "*.mdx", "*.mkd", "*.mkdn"),
     "php": ("*.php", "*.php3", "*.php4", "*.php5", "*.php7", "*.php8", "*.pht", "*.phtml"),
     "py": ("*.py", "*.pyi"),
-    "ruby": ("*.gemspec", "*.rb", "*.rbw", ".irbrc", "Gemfile", "Rakefile", "config.ru"),
+    "ruby": ("*.gemspec", "*.rake", "*.rb", "*.rbw", ".irbrc", "Gemfile", "Rakefile", "config.ru"),
     "rust": ("*.rs",),
     "sql": ("*.psql", "*.sql"),
     "swift": ("*.swift",),
@@ -158,67 +175,81 @@ def _matches(query: Mapping[str, Any]) -> Iterator[bytes]:
 
 def _text(data: bytes) -> str | None:
     """``None`` for a binary file."""
-    found = decode(data)
-    if found is not None and found.format.bom:
-        return found.text
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(encoding, "replace")
     return None if b"\0" in data else data.decode("utf-8", "surrogateescape")
+
+
+@dataclass(slots=True)
+class _Block:
+    """Neighbouring lines (numbers from 0, ``last`` included) and the places of the matches in the text they make."""
+
+    first: int
+    last: int
+    spans: list[tuple[int, int]]
 
 
 def _report(query: Mapping[str, Any], path: str, text: str, pattern: re.Pattern[str]) -> Iterator[bytes]:
     lines = text.replace("\r\n", "\n").split("\n")
     if lines[-1] == "":
         lines.pop()
-    count, hits = _hits(lines, pattern, multiline=query["multiline"])
-    if not count:
+    blocks = _blocks(lines, pattern) if query["multiline"] else _single_lines(lines, pattern)
+    if not blocks:
         return
     name = os.fsencode(path)
     match query["kind"]:
         case "names":
             yield name + b"\0"
         case "counts":
-            yield name + b"\0" + str(count).encode() + b"\n"
+            yield name + b"\0" + str(sum(len(b.spans) for b in blocks)).encode() + b"\n"
         case _:
-            shown = sorted({n for h in hits for n in range(h - query["before"], h + query["after"] + 1)})
-            for number in (n for n in shown if 0 <= n < len(lines)):
-                yield _event(
-                    "match" if number in hits else "context", name, number + 1, lines[number], hits.get(number)
-                )
+            yield from _with_context(query, name, lines, blocks)
 
 
-def _hits(
-    lines: list[str], pattern: re.Pattern[str], *, multiline: bool
-) -> tuple[int, dict[int, tuple[int, int] | None]]:
-    """How many, and the numbers (from 0) of the lines with the place of the first match in each."""
-    hits: dict[int, tuple[int, int] | None] = {}
-    if not multiline:
-        for number, line in enumerate(lines):
-            found = pattern.search(line)
-            if found:
-                hits[number] = found.span()
-        return len(hits), hits
+def _single_lines(lines: list[str], pattern: re.Pattern[str]) -> list[_Block]:
+    found = ((number, pattern.search(line)) for number, line in enumerate(lines))
+    return [_Block(number, number, [match.span()]) for number, match in found if match]
+
+
+def _blocks(lines: list[str], pattern: re.Pattern[str]) -> list[_Block]:
+    """Matches may span lines; those whose lines touch are one block."""
     text = "\n".join(lines) + ("\n" if lines else "")
-    count = 0
-    for found in pattern.finditer(text):
-        if found.start() == len(text):
+    blocks: list[_Block] = []
+    starts: list[int] = []
+    for match in pattern.finditer(text):
+        start, end = match.span()
+        if start == len(text):
             break
-        count += 1
-        first = text.count("\n", 0, found.start())
-        last = first + text.count("\n", found.start(), max(found.start(), found.end() - 1))
-        for number in range(first, last + 1):
-            hits.setdefault(number, None)
-    return count, hits
+        first = text.count("\n", 0, start)
+        last = first + text.count("\n", start, max(start, end - 1))
+        if blocks and first <= blocks[-1].last + 1:
+            blocks[-1].last = max(last, blocks[-1].last)
+        else:
+            blocks.append(_Block(first, last, []))
+            starts.append(text.rfind("\n", 0, start) + 1)
+        blocks[-1].spans.append((start - starts[-1], end - starts[-1]))
+    return blocks
 
 
-def _event(kind: str, name: bytes, number: int, line: str, span: tuple[int, int] | None) -> bytes:
-    places = []
-    if span:
-        start, end = (len(line[:place].encode("utf-8", "surrogateescape")) for place in span)
-        places.append({"start": start, "end": end})
+def _with_context(query: Mapping[str, Any], name: bytes, lines: list[str], blocks: list[_Block]) -> Iterator[bytes]:
+    following = 0
+    for number, block in enumerate(blocks):
+        before = range(max(following, block.first - query["before"]), block.first)
+        yield from (_event("context", name, n, lines[n], []) for n in before)
+        yield _event("match", name, block.first, "\n".join(lines[block.first : block.last + 1]), block.spans)
+        end = blocks[number + 1].first if number + 1 < len(blocks) else len(lines)
+        following = min(block.last + 1 + query["after"], end)
+        yield from (_event("context", name, n, lines[n], []) for n in range(block.last + 1, following))
+
+
+def _event(kind: str, name: bytes, number: int, text: str, spans: list[tuple[int, int]]) -> bytes:
+    places = [[len(text[:place].encode("utf-8", "surrogateescape")) for place in span] for span in spans]
     data = {
         "path": _jsonable(name),
-        "lines": _jsonable((line + "\n").encode("utf-8", "surrogateescape")),
-        "line_number": number,
-        "submatches": places,
+        "lines": _jsonable((text + "\n").encode("utf-8", "surrogateescape")),
+        "line_number": number + 1,
+        "submatches": [{"start": start, "end": end} for start, end in places],
     }
     return json.dumps({"type": kind, "data": data}).encode() + b"\n"
 

@@ -16,7 +16,7 @@ from agentcli.text import plural
 from agentcli.tools.base import BuiltinTool
 from agentcli.tools.locate import locate, spell
 from agentcli.tools.schema import param
-from agentcli.tools.search import list_files
+from agentcli.tools.search import Searcher
 
 MAX_FILES = 100
 
@@ -32,8 +32,9 @@ class Glob(BuiltinTool[GlobParams]):
     code = __file__
     key = "pattern"
 
-    def __init__(self) -> None:
+    def __init__(self, searcher: Searcher | None = None) -> None:
         super().__init__(GlobParams)
+        self._searcher = searcher or Searcher()
 
     async def call(self, params: GlobParams, ctx: ToolContext) -> ToolResult:
         start = search_directory(params.path, ctx.workspace)
@@ -41,7 +42,7 @@ class Glob(BuiltinTool[GlobParams]):
         if not rest:
             found = [root] if root.is_file() else []
         elif root.is_dir():
-            found = [root / name for name in await list_files(root, glob=rest)]
+            found = [root / name for name in await self._searcher.list_files(root, glob=rest)]
         else:
             found = []
         newest = await asyncio.to_thread(_newest_first, found)

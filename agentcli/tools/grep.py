@@ -16,7 +16,7 @@ from agentcli.tools.base import BuiltinTool
 from agentcli.tools.locate import locate, regular_file, spell
 from agentcli.tools.matches import Found, Row, parse_counts, parse_lines, parse_names, rows_of
 from agentcli.tools.schema import param
-from agentcli.tools.search import MAX_OUTPUT, Answer, Kind, Query, list_files, search
+from agentcli.tools.search import MAX_OUTPUT, Answer, Kind, Query, Searcher
 from agentcli.tools.textfile import whole_characters
 
 DEFAULT_LIMIT = 250
@@ -46,30 +46,31 @@ class Grep(BuiltinTool[GrepParams]):
     code = __file__
     key = "pattern"
 
-    def __init__(self) -> None:
+    def __init__(self, searcher: Searcher | None = None) -> None:
         super().__init__(GrepParams)
+        self._searcher = searcher or Searcher()
 
     async def call(self, params: GrepParams, ctx: ToolContext) -> ToolResult:
         if not params.pattern:
             raise ToolError("The pattern is empty. Give a regular expression.")
         path = locate(params.path, ctx.workspace) if params.path else ctx.workspace.cwd
-        found, answer = await _find(params, path, ctx)
+        found, answer = await _find(params, path, ctx, self._searcher)
         rows = rows_of(found, numbers=params.numbers)
         return _result(params, found, rows, answer)
 
 
-async def _find(params: GrepParams, path: Path, ctx: ToolContext) -> tuple[list[Found], Answer]:
+async def _find(params: GrepParams, path: Path, ctx: ToolContext, searcher: Searcher) -> tuple[list[Found], Answer]:
     """What was found, by path, spelled as the tools take it."""
     query = _query(params)
     if path.is_dir():
         directory, allowed = path, None
         if params.glob:
-            allowed = set(await list_files(path, glob=params.glob, type=params.type))
+            allowed = set(await searcher.list_files(path, glob=params.glob, type=params.type))
     else:
         regular_file(path, spell(path, ctx.workspace), ctx.workspace)
         directory, allowed = path.parent, None
         query = replace(query, target=f"./{path.name}", glob="", type="")
-    answer = await search(query, directory)
+    answer = await searcher.search(query, directory)
     parse = {"names": parse_names, "counts": parse_counts, "lines": parse_lines, "files": parse_names}[query.kind]
     found = parse(answer.output)
     kept = [f for f in found if allowed is None or f.path in allowed]

@@ -12,9 +12,8 @@ import os
 import shutil
 import signal
 import sys
-import sysconfig
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -34,8 +33,8 @@ _FALLBACK = (sys.executable, "-P", "-m", "agentcli.tools.fallback")
 Kind = Literal["files", "names", "counts", "lines"]
 _OUTPUTS: Mapping[Kind, Sequence[str]] = {
     "files": ("--files", "--null"),
-    "names": ("-l", "--null"),
-    "counts": ("-c", "--null", "-H"),
+    "names": ("--files-with-matches", "--null"),
+    "counts": ("--count", "--null", "--with-filename"),
     "lines": ("--json",),
 }
 
@@ -70,56 +69,74 @@ class Answer:
 
 @lru_cache(maxsize=1)
 def ripgrep() -> str | None:
-    """The program: that of our package beside the interpreter, else the first on PATH."""
+    """The program: that of our package beside the interpreter, else the first on PATH; ``None`` if there is none."""
+    import sysconfig
+
     name = "rg.exe" if os.name == "nt" else "rg"
     ours = Path(sysconfig.get_path("scripts")) / name
     return str(ours) if ours.is_file() else shutil.which("rg")
 
 
-def arguments(query: Query) -> tuple[str, ...]:
-    program = ripgrep()
-    if program is None:
-        return (*_FALLBACK, json.dumps(asdict(query)))
-    options = ["--no-config", "--hidden", "--no-require-git", "--color=never"]
-    options += [option for name in VERSION_CONTROL for option in ("-g", f"!{name}")]
-    if query.type:
-        options += ["--type", query.type]
-    if query.kind == "files":
-        return (program, *_OUTPUTS["files"], *options, "--", query.target)
-    if query.glob and set(query.glob) <= _PLAIN_GLOB:
-        options += ["-g", query.glob]
-    options += ["--crlf", *_OUTPUTS[query.kind]]
-    if query.ignore_case:
-        options.append("--ignore-case")
-    if query.multiline:
-        options += ["--multiline", "--multiline-dotall"]
-    if query.kind == "lines":
-        options += [f"--before-context={query.before}", f"--after-context={query.after}"]
-    return (program, *options, "-e", query.pattern, "--", query.target)
+@dataclass(frozen=True, slots=True)
+class Searcher:
+    """``program`` is ripgrep; ``None`` takes our own program, which is slower and reads Python's patterns."""
 
+    program: str | None = field(default_factory=ripgrep)
+    seconds: float = SECONDS
 
-async def search(query: Query, directory: Path, *, seconds: float = SECONDS) -> Answer:
-    """Runs the search in ``directory``.  ``ToolError`` with the child's own words for a wrong pattern or type, and
-    when the time is up."""
-    child = await asyncio.create_subprocess_exec(
-        *arguments(query),
-        cwd=directory,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        start_new_session=True,
-    )
-    try:
-        async with asyncio.timeout(seconds):
-            output, errors, cut = await _collect(child)
-    except TimeoutError:
-        raise ToolError(
-            f"The search took longer than {seconds:g} seconds and was stopped. Search a smaller directory, or narrow "
-            "it with glob or type."
-        ) from None
-    finally:
-        await _end(child)
-    return Answer(output, () if cut else _complaints(child.returncode, errors), cut)
+    def arguments(self, query: Query) -> tuple[str, ...]:
+        if self.program is None:
+            return (*_FALLBACK, json.dumps(asdict(query)))
+        options = ["--no-config", "--hidden", "--no-require-git", "--color=never", *_OUTPUTS[query.kind]]
+        options += [option for name in VERSION_CONTROL for option in ("-g", f"!{name}")]
+        if query.type:
+            options.append(f"--type={query.type}")
+        if query.kind == "files":
+            return (self.program, *options, "--", query.target)
+        options.append("--crlf")
+        if query.glob and set(query.glob) <= _PLAIN_GLOB:
+            options += ["-g", query.glob]
+        if query.ignore_case:
+            options.append("--ignore-case")
+        if query.multiline:
+            options += ["--multiline", "--multiline-dotall"]
+        if query.kind == "lines":
+            options += [f"--before-context={query.before}", f"--after-context={query.after}"]
+        return (self.program, *options, f"--regexp={query.pattern}", "--", query.target)
+
+    async def search(self, query: Query, directory: Path) -> Answer:
+        """Runs the search in ``directory``.  ``ToolError`` with the child's own words for a wrong pattern or type, and
+        when the time is up."""
+        child = await asyncio.create_subprocess_exec(
+            *self.arguments(query),
+            cwd=directory,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            async with asyncio.timeout(self.seconds):
+                output, errors, cut = await _collect(child)
+        except TimeoutError:
+            raise ToolError(
+                f"The search took longer than {self.seconds:g} seconds and was stopped. Search a smaller directory, or "
+                "narrow it with glob or type."
+            ) from None
+        finally:
+            await _end(child)
+        return Answer(output, () if cut else _complaints(child.returncode, errors), cut)
+
+    async def list_files(self, directory: Path, *, glob: str = "", type: str = "") -> list[str]:
+        """Paths of the files below ``directory``, relative to it, ignore files honoured, sorted.
+
+        ``glob`` without a slash matches names at any depth, with one it is anchored at ``directory``; a leading ``!``
+        turns it round.
+        """
+        wanted = path_filter(glob)
+        answer = await self.search(Query("files", type=type), directory)
+        paths = sorted(os.fsdecode(p).removeprefix("./") for p in answer.output.split(b"\0") if p)
+        return [p for p in paths if wanted(p)] if wanted else paths
 
 
 async def _collect(child: asyncio.subprocess.Process) -> tuple[bytes, bytes, bool]:
@@ -163,18 +180,6 @@ def _complaints(code: int | None, errors: bytes) -> tuple[str, ...]:
     if code in (0, 1):
         return ()
     raise ToolError("\n".join(lines).removeprefix("rg: ") or f"The search failed with exit code {code}.")
-
-
-async def list_files(directory: Path, *, glob: str = "", type: str = "") -> list[str]:
-    """Paths of the files below ``directory``, relative to it, ignore files honoured, sorted.
-
-    ``glob`` without a slash matches names at any depth, with one it is anchored at ``directory``; a leading ``!`` turns
-    it round.
-    """
-    answer = await search(Query("files", type=type), directory)
-    paths = sorted(os.fsdecode(p).removeprefix("./") for p in answer.output.split(b"\0") if p)
-    wanted = path_filter(glob)
-    return [p for p in paths if wanted(p)] if wanted else paths
 
 
 def path_filter(glob: str) -> Match | None:
