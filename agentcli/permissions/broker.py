@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 from agentcli.events import Emit, PermissionAsked, PermissionResolved
-from agentcli.messages import Json
 from agentcli.ports.permissions import Answer, ApprovalRequest, PermissionUpdate
 
 NOBODY = (
@@ -16,9 +16,9 @@ NOBODY = (
 )
 
 
-def update_record(update: PermissionUpdate) -> Json:
+def update_record(update: PermissionUpdate) -> dict[str, Any]:
     """A suggestion as it travels in ``PermissionAsked.suggestions`` (field names of the stream-json protocol)."""
-    record: Json = {"type": update.type, "destination": update.destination}
+    record: dict[str, Any] = {"type": update.type, "destination": update.destination}
     if update.type in {"addRules", "replaceRules", "removeRules"}:
         record |= {"rules": list(update.rules), "behavior": update.behavior}
     elif update.type == "setMode":

@@ -16,9 +16,9 @@ from agentcli.shell.values import SimpleCommand, Word, names
 
 FREE = names(
     "ls cat echo pwd head tail grep egrep fgrep wc which diff stat du df cut tr true false : basename dirname "
-    "realpath readlink cmp comm nl od hexdump strings tac rev fold expand paste join seq sleep id whoami groups uname arch "
-    "nproc free uptime tty printenv md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum base64 column jq "
-    "test [ type expr locale getconf dir vdir zcat cal lsblk lscpu"
+    "realpath readlink cmp comm nl od hexdump strings tac rev fold expand paste join seq sleep id whoami groups uname "
+    "arch nproc free uptime tty printenv md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum base64 "
+    "column jq test [ type expr locale getconf dir vdir zcat cal lsblk lscpu"
 )
 """Whatever options they are given, they write no file and run no program."""
 BUILTINS = names(
@@ -71,8 +71,8 @@ _FIND = names(
     "-name -iname -path -ipath -wholename -iwholename -type -xtype -maxdepth -mindepth -newer -anewer -cnewer -size "
     "-mtime -mmin -atime -amin -ctime -cmin -perm -user -group -uid -gid -empty -not -a -o -and -or ! ( ) , -print "
     "-print0 -printf -ls -prune -regex -iregex -regextype -depth -d -xdev -mount -follow -L -H -P -executable "
-    "-readable -writable -links -inum -samefile -true -false -quit -daystart -lname -ilname -fstype -nouser -nogroup -used "
-    "-noleaf -ignore_readdir_race -noignore_readdir_race -warn -nowarn"
+    "-readable -writable -links -inum -samefile -true -false -quit -daystart -lname -ilname -fstype -nouser -nogroup "
+    "-used -noleaf -ignore_readdir_race -noignore_readdir_race -warn -nowarn"
 )
 _FIND_OTHER = re.compile(r"-newer[aBcmt]{2}\Z|-\d+\Z")
 _VERSIONED = names(

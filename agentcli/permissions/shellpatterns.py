@@ -1,0 +1,149 @@
+"""Command patterns of shell rules against commands of which not every character is known.
+
+A pattern is text with ``*`` anywhere (it spans spaces); ``:*`` or `` *`` at the end needs a word boundary and also
+matches the bare command.  A command is its words with one space between them; where a value is only known when it
+runs there is a hole.  A rule *matches* when it does so whatever the holes hold, and *may match* when it does for some
+values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+from agentcli.shell import SimpleCommand, Word
+
+STAR = "*"
+WORD_HOLE = "w"
+HOLE = "h"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something that stands for characters: ``*`` of a pattern, a hole inside one word, a hole of any words."""
+
+    kind: str
+
+
+Token: TypeAlias = "str | Mark"
+_STAR = Mark(STAR)
+_WORD_HOLE = Mark(WORD_HOLE)
+_HOLE = Mark(HOLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A compiled specifier.  ``prefix`` is the literal text in front of the first ``*``; ``exact``: there is none."""
+
+    alternatives: tuple[tuple[Token, ...], ...]
+    prefix: str
+    exact: bool
+
+
+@lru_cache(maxsize=2048)
+def compile_pattern(text: str) -> Pattern:
+    """``npm run:*``, ``npm run *``, ``git * main``, ``ls``.  ``\\*`` is a literal star."""
+    boundary = text.endswith((":*", " *")) and not text.endswith(("\\:*", "\\*"))
+    body = text[:-2] if boundary else text
+    tokens = tuple(_tokens(body))
+    prefix = ""
+    for token in tokens:
+        if isinstance(token, Mark):
+            break
+        prefix += token
+    if not boundary:
+        return Pattern((tokens,), prefix, exact=_STAR not in tokens)
+    if not tokens:
+        return Pattern(((_STAR,),), "", exact=False)
+    return Pattern((tokens, (*tokens, " ", _STAR)), prefix, exact=False)
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    position = 0
+    while position < len(text):
+        character = text[position]
+        if character == "\\" and text[position + 1 : position + 2] in {"*", "\\"}:
+            yield text[position + 1]
+            position += 1
+        elif character == "*":
+            yield _STAR
+        else:
+            yield character
+        position += 1
+
+
+def command_tokens(words: tuple[Word, ...]) -> tuple[Token, ...]:
+    """The words as characters and holes.  The space in front of a word that may vanish belongs to its hole."""
+    found: list[Token] = []
+    for index, word in enumerate(words):
+        tokens = list(_word_tokens(word))
+        if index and tokens != [_HOLE]:
+            found.append(" ")
+        found += tokens
+    return tuple(found)
+
+
+def _word_tokens(word: Word) -> Iterator[Token]:
+    for piece in word.pieces:
+        if piece.kind == "text":
+            yield from piece.text
+        elif piece.kind == "glob":
+            yield _HOLE
+        else:
+            yield _WORD_HOLE if piece.quoted else _HOLE
+
+
+def text_tokens(text: str) -> tuple[Token, ...]:
+    return tuple(text)
+
+
+def matches(pattern: Pattern, command: tuple[Token, ...]) -> bool:
+    """Whether the pattern matches whatever the holes hold."""
+    return any(_walk(a, command, open_holes=False) for a in pattern.alternatives)
+
+
+def may_match(pattern: Pattern, command: tuple[Token, ...]) -> bool:
+    """Whether there are values of the holes with which the pattern matches."""
+    return any(_walk(a, command, open_holes=True) for a in pattern.alternatives)
+
+
+def _walk(pattern: tuple[Token, ...], command: tuple[Token, ...], *, open_holes: bool) -> bool:
+    """Dynamic programming over (position in the pattern, position in the command)."""
+    end = len(command)
+    # A row holds, for every position of the command, whether the rest of the pattern matches the rest of the command.
+    after = [False] * (end + 1)
+    after[end] = True
+    _skip_holes(after, command, None, after, open_holes=open_holes)
+    for token in reversed(pattern):
+        row = [False] * (end + 1)
+        for position in range(end, -1, -1):
+            if isinstance(token, Mark):
+                row[position] = after[position] or (position < end and row[position + 1])
+            elif position < end and command[position] == token:
+                row[position] = after[position + 1]
+        _skip_holes(row, command, token, after, open_holes=open_holes)
+        after = row
+    return after[0]
+
+
+def _skip_holes(
+    row: list[bool], command: tuple[Token, ...], token: Token | None, after: list[bool], *, open_holes: bool
+) -> None:
+    """Lets every hole be empty, or stand for the pattern's next character (and go on)."""
+    if not open_holes:
+        return
+    for position in range(len(command) - 1, -1, -1):
+        here = command[position]
+        if not isinstance(here, Mark):
+            continue
+        if row[position + 1]:
+            row[position] = True
+        if isinstance(token, str) and after[position] and not (here is _WORD_HOLE and token == " "):
+            row[position] = True
+
+
+def rule_text_of(command: SimpleCommand) -> str:
+    """The command's words as a pattern that matches exactly them."""
+    return command.text.replace("\\", "\\\\").replace("*", "\\*")
