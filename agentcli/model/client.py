@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from agentcli.clock import SystemClock
+from agentcli.conversation import ConversationCache
 from agentcli.errors import SetupError, TurnError
 from agentcli.messages import Usage
 from agentcli.model.answer import AnswerState
@@ -116,7 +117,7 @@ class AnthropicClient:
         yield self._finish(run).report()
 
     async def count(self, request: ModelRequest) -> int | None:
-        wire = self._build(self._substituted(request))
+        wire = self.preview(request)
         body = {key: wire.body[key] for key in _COUNTED if key in wire.body}
         try:
             answer = await self._transport.post(COUNT, body, wire.headers)
@@ -168,6 +169,14 @@ class AnthropicClient:
         )
         self._infos[model] = info
         return info
+
+    def preview(self, request: ModelRequest) -> WireRequest:
+        """The request as it would be sent; the conversation is left as it is."""
+        cache = request.conversation
+        copy = ConversationCache(
+            beta_headers=list(cache.beta_headers), choices=dict(cache.choices), written=list(cache.written)
+        )
+        return self._build(self._substituted(replace(request, conversation=copy)))
 
     async def prewarm(self, request: ModelRequest) -> Usage | None:
         """Writes tools and system prompt into the cache before the first question (``max_tokens: 0``).

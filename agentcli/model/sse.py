@@ -35,9 +35,10 @@ class SseParser:
 
     def feed(self, chunk: bytes) -> list[ServerEvent]:
         """``SseError`` on bytes that are not UTF-8, or an event over ``MAX_EVENT``."""
-        lines = _LINE_END.split(self._buffer + chunk)
+        waiting = self._buffer + chunk
+        lines = _LINE_END.split(waiting)
         self._buffer = lines.pop()
-        if not self._buffer and chunk.endswith(b"\r"):
+        if waiting.endswith(b"\r"):
             # It may be the first half of "\r\n": keep the line until the next chunk tells.
             self._buffer = lines.pop() + b"\r"
         self._size += len(chunk)

@@ -66,6 +66,7 @@ class Transport:
 
         Raises ``Failure`` for everything that can go wrong.  Closing the iterator closes the connection.
         """
+        await self._ready()
         try:
             async with asyncio.timeout(self.stall):
                 stream = await self._post(MESSAGES, body, data, headers)

@@ -35,7 +35,7 @@ async def make_client(api: ApiServer, clock: VirtualClock, tmp_path: Path) -> As
                 provider, api.url, api_key=api.key, key_source="ANTHROPIC_API_KEY"
             )
             more.setdefault("retry", RetryPolicy(random=random.Random(1)))
-            more.setdefault("stall", 5.0)
+            more.setdefault("stall", 30.0)
             more.setdefault("state_dir", tmp_path / "state")
             made = AnthropicClient(
                 connection, splitter=split_sys_prompt_prefix, clock=clock, options=ClientOptions(**more)

@@ -103,3 +103,13 @@ async def test_a_server_without_cache_fields_works(api: ApiServer, make_client: 
     seen = report(await collect(client.stream(again)))
     assert (seen.cost, seen.cause, seen.alert) == (None, "", False)
     assert api.requests[0].json.get("thinking") is None
+
+
+async def test_a_preview_is_what_will_be_sent_and_decides_nothing(api: ApiServer, make_client: MakeClient) -> None:
+    api.play("one")
+    client = make_client()
+    asked = ask()
+    shown = client.preview(asked)
+    assert (asked.conversation.choices, asked.conversation.beta_headers) == ({}, [])
+    await collect(client.stream(asked))
+    assert api.requests[0].body == shown.data

@@ -125,7 +125,7 @@ MESSAGES = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(MESSAGES, st.sets(st.integers(0, 23)), st.sampled_from([SYSTEM, (), (IDENTITY,)]))
 def test_never_more_than_four_marks_and_never_on_what_cannot_bear_one(raw, picked, system) -> None:
     messages = [Message(role, tuple(blocks)) for role, blocks in raw]
@@ -171,5 +171,5 @@ def test_written_entries_are_kept_once_and_not_without_end() -> None:
     note_written(conversation, ["a", "b"])
     note_written(conversation, ["b", "c"])
     assert conversation.written == ["a", "b", "c"]
-    note_written(conversation, [str(n) for n in range(5000)])
+    note_written(conversation, [str(n) for n in range(4100)])
     assert len(conversation.written) == 4096

@@ -14,19 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentcli.conversation import ConversationCache
-from agentcli.messages import TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, assistant, user
+from agentcli.messages import ThinkingBlock, assistant, user
 from agentcli.model.parts import Rules
 from agentcli.model.request import RequestBuilder
-from agentcli.ports.model import ToolSpec
 from agentcli.prompt.split import split_sys_prompt_prefix
-from tests.model.worlds import BASH, READ, ask, build, prompt, reminder
+from tests.model.worlds import BASH, LATE, LATE_MCP, MCP_A, MCP_B, READ, ask, build, prompt, reminder, sample
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = {"type": "ephemeral"}
-MCP_B = ToolSpec("mcp__b__x", "B.", {"type": "object"}, mcp=True)
-MCP_A = ToolSpec("mcp__a__x", "A.", {"type": "object"}, mcp=True)
-LATE = ToolSpec("WebFetch", "Fetches.", {"type": "object"}, deferred=True)
-LATE_MCP = replace(MCP_A, name="mcp__a__late", deferred=True)
 
 
 def without_marks(value):
@@ -88,20 +83,9 @@ def test_the_whole_body() -> None:
 
 SCRIPT = """
 import sys
-from tests.model.test_request import build, sample
+from tests.model.worlds import build, sample
 sys.stdout.buffer.write(build(sample(), betas=("b", "a")).data)
 """
-
-
-def sample():
-    schema = {"type": "object", "properties": {k: {"type": "string", "enum": ["x", "y"]} for k in ("zeta", "alpha")}}
-    return ask(
-        user(reminder("r"), "hi"),
-        assistant(ThinkingBlock("hm", "s"), ToolUseBlock("t1", "Read", {"z": 1, "a": [1, {"y": 2, "b": 3}]})),
-        user(ToolResultBlock("t1", (TextBlock("ü\u2028x"),), is_error=True)),
-        tools=(READ, MCP_B, BASH, replace(MCP_A, input_schema=schema), LATE_MCP, LATE),
-        output_schema={"type": "object", "b": 1, "a": 2},
-    )
 
 
 def test_two_processes_make_the_same_bytes() -> None:
@@ -282,7 +266,7 @@ def test_volatile_sections_alone_are_not_marked() -> None:
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20).filter(str.strip)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5), TEXTS)
 def test_what_was_sent_stays_the_beginning_of_what_is_sent(turns, last) -> None:
     """Every request's blocks are a prefix of the next one's, marks aside; and its marks' prefixes are known."""

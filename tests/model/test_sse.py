@@ -41,7 +41,7 @@ def test_bytes_that_are_no_text_are_refused() -> None:
 WORDS = st.text(st.characters(exclude_categories=["Cs"]))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.dictionaries(WORDS, WORDS, max_size=2), max_size=4), st.sampled_from(["\n", "\r\n", "\r"]), st.data()
 )

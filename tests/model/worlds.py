@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from agentcli.conversation import ConversationCache, PromptPart, SystemPrompt
-from agentcli.messages import Message, TextBlock, user
+from agentcli.messages import Message, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, assistant, user
 from agentcli.model.parts import Rules
 from agentcli.model.request import RequestBuilder, WireRequest
 from agentcli.ports.model import CacheReport, ModelEvent, ModelRequest, ToolSpec
@@ -19,6 +19,10 @@ READ = ToolSpec(
     "Read", "Reads a file.", {"type": "object", "required": ["path"], "properties": {"path": {"type": "string"}}}
 )
 BASH = ToolSpec("Bash", "Runs a command.", {"properties": {"command": {"type": "string"}}, "type": "object"})
+MCP_B = ToolSpec("mcp__b__x", "B.", {"type": "object"}, mcp=True)
+MCP_A = ToolSpec("mcp__a__x", "A.", {"type": "object"}, mcp=True)
+LATE = ToolSpec("WebFetch", "Fetches.", {"type": "object"}, deferred=True)
+LATE_MCP = replace(MCP_A, name="mcp__a__late", deferred=True)
 
 
 def prompt(*, memory: str = MEMORY, env: str = "cwd: /p", static: str = STATIC, scope: bool = False) -> SystemPrompt:
@@ -61,3 +65,15 @@ async def collect(stream: Any) -> list[ModelEvent]:
 def report(events: list[ModelEvent]) -> CacheReport:
     assert isinstance(events[-1], CacheReport)
     return events[-1]
+
+
+def sample() -> ModelRequest:
+    """A request with something of everything."""
+    schema = {"type": "object", "properties": {k: {"type": "string", "enum": ["x", "y"]} for k in ("zeta", "alpha")}}
+    return ask(
+        user(reminder("r"), "hi"),
+        assistant(ThinkingBlock("hm", "s"), ToolUseBlock("t1", "Read", {"z": 1, "a": [1, {"y": 2, "b": 3}]})),
+        user(ToolResultBlock("t1", (TextBlock("ü\u2028x"),), is_error=True)),
+        tools=(READ, MCP_B, BASH, replace(MCP_A, input_schema=schema), LATE_MCP, LATE),
+        output_schema={"type": "object", "b": 1, "a": 2},
+    )
