@@ -25,7 +25,10 @@ _SIMPLE: Mapping[Any, str] = {str: "string", int: "integer", float: "number", bo
 
 
 def param(description: str = "", *, default: Any = MISSING, name: str = "", minimum: int | None = None) -> Any:
-    """A field with words for the model; ``name`` where the parameter is no identifier (``-i``)."""
+    """A field with words for the model; ``name`` where the parameter is no identifier (``-i``).
+
+    ``minimum`` is checked, not rendered: the words and the error suffice, and every byte stands in every request.
+    """
     return field(default=default, metadata={"description": description, "name": name, "minimum": minimum})
 
 
@@ -42,8 +45,6 @@ def json_schema(params: type) -> dict[str, Any]:
     required: list[str] = []
     for name, (found, hint) in _fields(params).items():
         schema = _type_schema(hint)
-        if found.metadata.get("minimum") is not None:
-            schema["minimum"] = found.metadata["minimum"]
         if found.metadata.get("description"):
             schema["description"] = found.metadata["description"]
         properties[name] = schema

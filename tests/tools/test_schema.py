@@ -32,7 +32,7 @@ def test_the_schema_is_made_from_the_dataclass() -> None:
         "type": "object",
         "properties": {
             "path": {"type": "string", "description": "Where."},
-            "limit": {"type": "integer", "minimum": 1, "description": "How many."},
+            "limit": {"type": "integer", "description": "How many."},
             "-i": {"type": "boolean"},
             "mode": {"type": "string", "enum": ["a", "b"]},
             "items": {

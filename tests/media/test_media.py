@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from agentcli.errors import ToolError
+from agentcli.media import image_block, parse_pages, sniff
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"\x89PNG\r\n\x1a\n....", "image/png"),
+        (b"\xff\xd8\xff\xe0", "image/jpeg"),
+        (b"GIF89a..", "image/gif"),
+        (b"RIFF\0\0\0\0WEBPVP8 ", "image/webp"),
+        (b"RIFF\0\0\0\0WAVEfmt ", None),
+        (b"\n%PDF-1.7\n", "application/pdf"),
+        (b"text", None),
+        (b"", None),
+    ],
+)
+def test_content_tells_the_kind(data: bytes, kind: str | None) -> None:
+    assert sniff(data) == kind
+
+
+@pytest.mark.parametrize(("text", "pages"), [("3", (3, 3)), (" 2 - 5 ", (2, 5)), ("4-", (4, None))])
+def test_page_ranges(text: str, pages: tuple[int, int | None]) -> None:
+    assert parse_pages(text) == pages
+
+
+@pytest.mark.parametrize("text", ["", "0", "5-2", "a", "1,2", "-3"])
+def test_wrong_page_ranges_are_refused(text: str) -> None:
+    with pytest.raises(ToolError, match="pages must be a number or a range"):
+        parse_pages(text)
+
+
+def test_text_is_no_image() -> None:
+    with pytest.raises(ToolError, match=r"pasted is no PNG, JPEG, GIF or WebP image"):
+        image_block(b"text", "pasted")
+
+
+def test_the_heavy_libraries_wait_for_the_first_file() -> None:
+    program = (
+        "import sys, agentcli.media, agentcli.tools.read, agentcli.tools.textfile\n"
+        "sys.exit(','.join(m for m in ('PIL', 'pypdf', 'charset_normalizer', 'yaml') if m in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stderr.strip() == ""
