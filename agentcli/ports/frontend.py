@@ -82,6 +82,9 @@ class SessionHandle(Protocol):
     @property
     def workspace(self) -> Workspace: ...
 
+    def start(self) -> None:
+        """Call once, after subscribing: tells what happened before anybody listened."""
+
     def status(self) -> SessionStatus: ...
 
     async def run(self, prompt: UserInput) -> TurnFinished:

@@ -1,0 +1,106 @@
+"""The sub-commands.  Each has a module of its own, imported when it is chosen."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from typer.exceptions import TyperException
+
+from agentcli.errors import UsageError
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True)
+permissions = typer.Typer(help="Explain permission decisions.", no_args_is_help=True)
+config = typer.Typer(help="Show and change settings.", no_args_is_help=True)
+app.add_typer(permissions, name="permissions")
+app.add_typer(config, name="config")
+
+Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
+
+
+def run_subcommand(arguments: list[str]) -> int:
+    """Runs the sub-command; returns the exit code.  ``UserError`` for bad input."""
+    try:
+        code = typer.main.get_command(app).main(args=arguments, prog_name="agentcli", standalone_mode=False)
+    except TyperException as error:
+        raise UsageError(f"{error.format_message()} (see `agentcli {arguments[0]} --help`)") from error
+    return int(code or 0)
+
+
+@app.command()
+def demo(auto: Annotated[bool, typer.Option(help="Answer the questions itself.")] = False) -> int:
+    """See it work: a scripted model repairs a small repository.  No key, no network."""
+    from agentcli.demo.run import run_demo
+
+    return run_demo(auto=auto)
+
+
+@app.command()
+def doctor(as_json: Json = False) -> int:
+    """What is found, what is missing, and what to do about it."""
+    from agentcli.cli.doctor import run_doctor
+
+    return run_doctor(as_json=as_json)
+
+
+@app.command()
+def prompt(
+    as_json: Json = False,
+    raw: Annotated[bool, typer.Option(help="The exact blocks, as they are sent.")] = False,
+    model: Annotated[str | None, typer.Option()] = None,
+    system_prompt: Annotated[str, typer.Option()] = "",
+    append_system_prompt: Annotated[str, typer.Option()] = "",
+    agent: Annotated[str, typer.Option()] = "",
+    headless: Annotated[bool, typer.Option("--print", "-p", help="As a headless run would send it.")] = False,
+) -> int:
+    """Every byte of the system prompt that the model would be told here, by part.  Asks no server."""
+    from agentcli.cli.prompt import PromptQuestion, run_prompt
+
+    question = PromptQuestion(
+        model=model,
+        system_prompt=system_prompt,
+        append_system_prompt=append_system_prompt,
+        agent=agent,
+        interactive=not headless,
+    )
+    return run_prompt(question, form="json" if as_json else "raw" if raw else "table")
+
+
+@permissions.command("test")
+def permissions_test(
+    call: Annotated[str, typer.Argument(help="A call as a rule would name it: 'Bash(git push)', 'Edit(src/a.py)'.")],
+    mode: Annotated[str | None, typer.Option(help="Permission mode to judge under.")] = None,
+    as_json: Json = False,
+) -> int:
+    """Prints what would be decided for a call, by which rule, and the commands found in it."""
+    from agentcli.cli.permissions import run_permissions_test
+
+    return run_permissions_test(call, mode=mode, as_json=as_json)
+
+
+@config.command("list")
+def config_list(as_json: Json = False) -> int:
+    """Every setting that is set, with its value and the files it comes from."""
+    from agentcli.cli.config import list_settings
+
+    return list_settings(as_json=as_json)
+
+
+@config.command("get")
+def config_get(key: str, as_json: Json = False) -> int:
+    """One setting: its value and where it comes from."""
+    from agentcli.cli.config import get_setting
+
+    return get_setting(key, as_json=as_json)
+
+
+@config.command("set")
+def config_set(
+    key: str,
+    value: Annotated[str, typer.Argument(help="JSON, or a plain text.")],
+    scope: Annotated[str, typer.Option(help="user, project or local.")] = "user",
+) -> int:
+    """Writes one setting; everything else in the file stays as it is."""
+    from agentcli.cli.config import set_setting
+
+    return set_setting(key, value, scope=scope)

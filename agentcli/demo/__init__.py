@@ -1,0 +1,1 @@
+"""``agentcli demo``: the whole real program on a small repository, with a scripted model in place of the API."""

@@ -1,0 +1,1 @@
+"""What ``.claude/`` directories bring: agents."""

@@ -1,0 +1,131 @@
+"""From the world to the prompt room: context, sources, levels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from agentcli import __version__
+from agentcli.conversation import ConversationCache
+from agentcli.env import truthy
+from agentcli.errors import UserError
+from agentcli.model.catalog import model_info
+from agentcli.modes.agent import MainThreadAgent
+from agentcli.modes.select import coordinator_level
+from agentcli.ports.prompt import PromptSources
+from agentcli.ports.sessions import PrefixRecord
+from agentcli.prompt.boundary import should_use_global_cache_scope
+from agentcli.prompt.context import PromptContext, PromptModel
+from agentcli.prompt.effective import PromptLevels, given
+from agentcli.prompt.environment import collect_environment
+from agentcli.prompt.source import PromptSource
+from agentcli.runtime.world import World
+
+CUSTOM_AGENT_HEADING = "# Custom Agent Instructions\n\n"
+"""What stands in front of an agent's text where it is added to the default prompt."""
+
+
+async def silent() -> str | None:
+    """A source that has nothing to say."""
+    return None
+
+
+def prompt_context(
+    world: World, *, model: str, start_date: str, tools: frozenset[str], scratch: Path | None
+) -> PromptContext:
+    """Everything that the prompt depends on, as it stands now."""
+    settings = world.settings
+    return PromptContext(
+        environment=collect_environment(world.workspace.start, world.workspace.extra_roots, env=world.env),
+        model=PromptModel.of(model_info(model)),
+        start_date=start_date,
+        tools=tools,
+        interactive=world.options.interactive,
+        language=settings.text("language") or "",
+        scratch_directory=str(scratch) if scratch else "",
+        tool_result_clearing=settings.flag("toolResultClearing"),
+        mcp_instructions_delta=settings.flag("mcpInstructionsDelta", True),
+        simple=truthy("CLAUDE_CODE_SIMPLE", world.env),
+        layout="documented" if settings.get("promptCacheLayout") == "documented" else "split",
+        attribution=__version__ if truthy("CLAUDE_CODE_ATTRIBUTION_HEADER", world.env) else "",
+    )
+
+
+def prompt_levels(world: World, agent: MainThreadAgent | None, resumed: PrefixRecord | None) -> PromptLevels:
+    """The texts of the levels.  A resumed session keeps those it began with, where the command line gives no others:
+    the same bytes are sent again."""
+    options = world.options
+    return PromptLevels(
+        override=given(options.override_system_prompt or _recorded(resumed, "override")),
+        agent=agent.level() if agent else given(_recorded(resumed, "agent")),
+        custom=given(options.system_prompt or _recorded(resumed, "custom")),
+        append=given(options.append_system_prompt or _recorded(resumed, "append")),
+    )
+
+
+def prompt_sources(world: World) -> PromptSources:
+    """What the rooms give to the dynamic sections."""
+
+    def on(name: str) -> bool:
+        return truthy(f"AGENTCLI_FEATURE_{name}", world.env)
+
+    return PromptSources(
+        memory=silent,
+        skills=silent,
+        agents=silent,
+        mcp_instructions=silent,
+        coordinator=coordinator_level(on, world.env),
+    )
+
+
+def make_prompt_source(
+    world: World,
+    context: PromptContext,
+    *,
+    cache: ConversationCache,
+    agent: MainThreadAgent | None = None,
+    resumed: PrefixRecord | None = None,
+    first_party: Callable[[], bool],
+    refused: Callable[[], bool],
+    warn: Callable[[str], None],
+) -> PromptSource:
+    def global_scope() -> bool:
+        return should_use_global_cache_scope(first_party=first_party(), refused=refused(), env=world.env)
+
+    return PromptSource(
+        context,
+        cache=cache,
+        sources=prompt_sources(world),
+        describe_model=model_info,
+        levels=prompt_levels(world, agent, resumed),
+        global_scope=global_scope,
+        warn=warn,
+    )
+
+
+def main_agent(world: World) -> MainThreadAgent | None:
+    """The definition behind ``--agent NAME``.  ``UserError`` when there is none or it can't be read."""
+    name = world.options.agent
+    if not name:
+        return None
+    from agentcli.extend.agents import find_agent
+    from agentcli.paths import claude_home
+
+    definition = find_agent(name, cwd=world.workspace.start, user=claude_home(world.env))
+    if definition is None:
+        raise UserError(f"--agent {name}: no file .claude/agents/{name}.md here or in the user's directory")
+    return MainThreadAgent(
+        name=definition.name,
+        body=definition.body,
+        tools=definition.tools,
+        disallowed_tools=definition.disallowed_tools,
+        model=definition.model,
+    )
+
+
+def _recorded(record: PrefixRecord | None, kind: str) -> str:
+    """The text of a replacing or appended part of the prompt that a resumed session had."""
+    parts: list[Any] = list(record.system.get("parts", ())) if record else []
+    text = next((str(p["text"]) for p in parts if p.get("kind") == kind), "")
+    return text.removeprefix(CUSTOM_AGENT_HEADING) if kind == "agent" else text

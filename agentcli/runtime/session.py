@@ -1,0 +1,302 @@
+"""A running session: the front end's handle on the engine (``ports.frontend.SessionHandle``)."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from agentcli.agent.agent import Agent
+from agentcli.agent.measure import used
+from agentcli.agent.state import SessionState
+from agentcli.errors import UserError
+from agentcli.events import (
+    CacheObserved,
+    Compacted,
+    ConversationCleared,
+    Event,
+    EventStream,
+    ModeChanged,
+    ModelChanged,
+    Notice,
+    TodosChanged,
+    TurnFinished,
+)
+from agentcli.messages import Json, TextBlock
+from agentcli.model.catalog import check_effort, model_info, resolve_model
+from agentcli.model.client import AnthropicClient
+from agentcli.model.monitor import CacheMonitor, SwitchPrice
+from agentcli.model.usage import Ledger
+from agentcli.permissions.broker import Broker
+from agentcli.permissions.gate import Gate
+from agentcli.ports.frontend import SessionStatus, UserInput
+from agentcli.ports.model import ModelClient, ModelInfo, ThinkingChoice
+from agentcli.ports.permissions import Answer, PermissionMode
+from agentcli.ports.prompt import Reminder
+from agentcli.ports.tools import Workspace
+from agentcli.prompt.section import clear_system_prompt_sections
+from agentcli.prompt.source import PromptSource
+from agentcli.runtime.branch import current_branch
+from agentcli.runtime.directory import SessionDirectory
+from agentcli.runtime.journal import CurrentJournal
+from agentcli.runtime.toolbox import ContextFactory, Toolbox
+from agentcli.runtime.world import World
+from agentcli.sessions import OpenSession, SessionStore
+
+CYCLE: tuple[PermissionMode, ...] = ("default", "acceptEdits", "plan")
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """Everything of one session.  ``build.open_session`` makes it; ``close`` ends it.
+
+    ``monitor`` and ``ledger`` are for ``/cache``, ``/cost`` and the status line, ``prompt`` for ``agentcli prompt``.
+    """
+
+    world: World
+    events: EventStream
+    state: SessionState
+    agent: Agent
+    gate: Gate
+    broker: Broker
+    prompt: PromptSource
+    client: ModelClient
+    monitor: CacheMonitor
+    ledger: Ledger
+    toolbox: Toolbox
+    contexts: ContextFactory
+    store: SessionStore
+    journal: CurrentJournal
+    opened: OpenSession
+    directory: SessionDirectory
+    allow_bypass: bool
+    title: str = ""
+    start_notices: list[str] = field(default_factory=list)
+    closed: bool = False
+    cache_read_share: float | None = None
+    """Read tokens by total input of the last request (0 to 1)."""
+
+    # --- what it is -------------------------------------------------------------------------------------------------
+
+    @property
+    def id(self) -> str:
+        return self.state.session_id
+
+    @property
+    def workspace(self) -> Workspace:
+        return self.world.workspace
+
+    @property
+    def info(self) -> ModelInfo:
+        """The catalog's entry for the session's model."""
+        return model_info(self.state.model)
+
+    def status(self) -> SessionStatus:
+        return SessionStatus(
+            session_id=self.id,
+            model=self.state.model,
+            model_name=self.info.name,
+            effort=self.state.effort,
+            mode=self.gate.mode,
+            cwd=str(self.workspace.cwd),
+            branch=current_branch(self.workspace.start),
+            context_used=used(self.state),
+            window=self.info.window,
+            cost=self.state.cost,
+            cache_read_share=self.cache_read_share,
+            turn_running=self.agent.busy,
+            queued=len(self.agent.queue),
+            title=self.title,
+        )
+
+    def model_usage(self) -> dict[str, Mapping[str, Any]]:
+        """Per model, under the field names of the documented ``modelUsage``."""
+        return {
+            name: {
+                "inputTokens": line.usage.input,
+                "outputTokens": line.usage.output,
+                "cacheReadInputTokens": line.usage.cache_read,
+                "cacheCreationInputTokens": line.usage.cache_write,
+                "webSearchRequests": 0,
+                "costUSD": None if line.unpriced else line.cost,
+                "contextWindow": model_info(name).window,
+            }
+            for name, line in self.ledger.by_model().items()
+        }
+
+    def run_cost(self) -> float | None:
+        """US dollars of this process's requests, subagents and compaction too; ``None`` where a price is unknown."""
+        total = self.ledger.total
+        return None if total.unpriced else total.cost
+
+    def call_input(self, tool_use_id: str) -> Json:
+        """The input of a call of this conversation; empty when there is none of that id."""
+        for message in reversed(self.state.messages):
+            for call in message.tool_uses():
+                if call.id == tool_use_id:
+                    return call.input
+        return {}
+
+    def start(self) -> None:
+        """Call once, after subscribing: tells what happened before anybody listened."""
+        self.toolbox.shell.prepare()
+        for text in self.start_notices:
+            self.events.emit(Notice("warning", text, "start"))
+        self.start_notices.clear()
+        if self.state.todos:
+            self.events.emit(TodosChanged(self.state.todos))
+
+    def warn(self, text: str) -> None:
+        """A warning of a room, at any time."""
+        self.events.emit(Notice("warning", text, "warning"))
+
+    def hear(self, event: Event) -> None:
+        """Keeps what the status line needs of the stream."""
+        if isinstance(event, CacheObserved):
+            total = event.read + event.written + event.uncached
+            self.cache_read_share = event.read / total if total else None
+
+    # --- turns ------------------------------------------------------------------------------------------------------
+
+    async def run(self, prompt: UserInput) -> TurnFinished:
+        """One turn.  Never raises for what ends a turn (see ``TurnFinished.outcome``)."""
+        self._reload_settings()
+        if isinstance(self.client, AnthropicClient):
+            self.client.new_turn()
+        return await self.agent.run_turn(prompt)
+
+    def steer(self, prompt: UserInput) -> None:
+        self.agent.steer(prompt)
+
+    def take_back(self) -> UserInput | None:
+        return self.agent.take_back()
+
+    def interrupt(self) -> None:
+        self.agent.interrupt()
+
+    def answer(self, request_id: str, answer: Answer) -> bool:
+        return self.broker.answer(request_id, answer)
+
+    async def shell(self, command: str) -> None:
+        """``!command``: runs under the user's own authority; what it printed goes with the next message."""
+        from agentcli.tools.bash_run import run_user_command
+
+        result = await run_user_command(
+            self.toolbox.shell,
+            command,
+            self.workspace,
+            output=self.contexts(f"user-{self.state.turn}").output,
+            spill=self.contexts.spill,
+        )
+        words = "\n".join(b.text for b in result.for_model if isinstance(b, TextBlock))
+        told = f"The user ran this command themselves:\n{command}\n\nIts output:\n{words or '(none)'}"
+        self.state.pending.append(Reminder("user-command", told))
+
+    # --- choices ----------------------------------------------------------------------------------------------------
+
+    def set_mode(self, mode: PermissionMode) -> None:
+        """``UserError`` for ``bypassPermissions`` where the start did not allow it."""
+        if mode == "bypassPermissions" and not self.allow_bypass:
+            raise UserError("bypassPermissions has to be allowed at the start: --allow-dangerously-skip-permissions")
+        self.gate.set_mode(mode)
+        self.events.emit(ModeChanged(mode))
+
+    def cycle_mode(self) -> PermissionMode:
+        modes = (*CYCLE, "bypassPermissions") if self.allow_bypass else CYCLE
+        now = self.gate.mode
+        following = modes[(modes.index(now) + 1) % len(modes)] if now in modes else "default"
+        self.set_mode(following)
+        return following
+
+    async def set_model(
+        self, model: str | None = None, *, effort: str | None = None, thinking: str | None = None
+    ) -> None:
+        if self.agent.busy:
+            raise UserError("The model can be switched when the turn is over; Esc ends it.")
+        state = self.state
+        chosen = resolve_model(model, env=self.world.env) if model else state.model
+        info = model_info(chosen)
+        new_effort = check_effort(effort, info) if effort else state.effort if state.effort in info.efforts else None
+        new_thinking = cast("ThinkingChoice", thinking or state.thinking)
+        changed = [n for n, a, b in (("model", chosen, state.model), ("effort", new_effort, state.effort)) if a != b]
+        if chosen != state.model:
+            self.prompt.model_switched()
+        if changed or new_thinking != state.thinking:
+            state.intent = "model switch" if "model" in changed else "effort" if changed else "thinking"
+        state.model, state.effort, state.thinking = chosen, new_effort, new_thinking
+        self.events.emit(ModelChanged(chosen, new_effort, new_thinking))
+
+    def switch_price(self, model: str) -> SwitchPrice:
+        """What the next request costs more on that model (alias or id): it has nothing of this conversation cached."""
+        return self.monitor.switch_price(resolve_model(model, env=self.world.env), self.state.conversation_id)
+
+    def rename(self, title: str) -> None:
+        self.title = title.strip()
+        self.journal.append("title", {"title": self.title})
+
+    # --- the conversation -------------------------------------------------------------------------------------------
+
+    async def clear(self) -> None:
+        """A new conversation in a new session file; the old one stays resumable."""
+        if self.agent.busy:
+            raise UserError("A turn is running; Esc ends it.")
+        self.opened.close("clear")
+        state = self.state
+        state.start_date = self.world.clock.now().date().isoformat()
+        self.opened = self.store.create({"model": state.model, "start_date": state.start_date})
+        self.journal.target = self.opened.journal
+        self.monitor.forget(state.conversation_id)
+        state.session_id = self.opened.id
+        state.replace((), intent="")
+        state.pending.clear()
+        state.set_todos(())
+        self.title = ""
+        self.toolbox.seen.forget()
+        self.begin_anew()
+        self.events.emit(ConversationCleared(self.id))
+        self.events.emit(TodosChanged(()))
+
+    async def compact(self, focus: str = "") -> Compacted | None:
+        return await self.agent.compact(focus)
+
+    def begin_anew(self) -> None:
+        """What both ``/clear`` and every compaction do: sections and latches are reset, settings-derived inputs are
+        read again."""
+        from agentcli.runtime.prompting import prompt_context
+
+        clear_system_prompt_sections(self.state.cache)
+        self.prompt.context = prompt_context(
+            self.world,
+            model=self.state.model,
+            start_date=self.state.start_date,
+            tools=frozenset(t.name for t in self.state.tools),
+            scratch=self.contexts.scratch,
+        )
+
+    # --- the end ----------------------------------------------------------------------------------------------------
+
+    async def close(self) -> None:
+        """Ends the turn, children and connections; the journal is whole.  Safe to call twice."""
+        if self.closed:
+            return
+        self.closed = True
+        self.broker.withdraw_all()
+        self.agent.interrupt()
+        await self.agent.idle()
+        try:
+            await self.toolbox.close()
+            with contextlib.suppress(OSError):  # the connection may be gone already
+                await self.client.close()
+        finally:
+            self.opened.close("exit")
+            self.directory.remove_temporary()
+
+    def _reload_settings(self) -> None:
+        """Picks up changed settings files between turns; a file that broke keeps its last good state and is named."""
+        if not self.world.files.stale():
+            return
+        news = self.world.files.reload()
+        for problem in news.problems:
+            self.events.emit(Notice("warning", problem, "settings"))
+        self.gate.use(news.settings)

@@ -1,0 +1,150 @@
+"""The one result of a headless run: the object, its subtype and its exit code, derived together so that they agree.
+
+Field names are those of the documented stream-json protocol, so that scripts written for it can read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from agentcli.events import TurnFinished
+from agentcli.events.types import Outcome
+from agentcli.messages import Usage
+
+EXIT_OK = 0
+EXIT_ERROR = 1
+EXIT_LIMIT = 3
+EXIT_PERMISSION = 4
+EXIT_SIGINT = 130
+EXIT_PIPE = 141
+EXIT_SIGTERM = 143
+
+_SUBTYPES: Mapping[Outcome, str] = {
+    "completed": "success",
+    "max_turns": "error_max_turns",
+    "budget": "error_max_budget_usd",
+}
+_REASONS: Mapping[Outcome, str] = {
+    "completed": "completed",
+    "interrupted": "aborted_streaming",
+    "max_turns": "max_turns",
+    "budget": "budget_exhausted",
+    "refusal": "model_error",
+    "api_error": "api_error",
+    "error": "model_error",
+    "output_limit": "malformed_tool_use_exhausted",
+    "hook_stopped": "hook_stopped",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """Everything that the result says.  ``signal`` is the exit code of a signal that ended the run, or 0."""
+
+    turn: TurnFinished
+    session_id: str
+    usage: Usage
+    total_cost: float | None
+    by_model: Mapping[str, Mapping[str, Any]]
+    denials: Sequence[Mapping[str, Any]] = ()
+    signal: int = 0
+    strict_permissions: bool = False
+
+    @property
+    def subtype(self) -> str:
+        return _SUBTYPES.get(self.turn.outcome, "error_during_execution") if not self._denied else "error_permission"
+
+    @property
+    def is_error(self) -> bool:
+        return self.subtype != "success"
+
+    @property
+    def exit_code(self) -> int:
+        """As documented in ``agentcli.cli.main``."""
+        if self.signal:
+            return self.signal
+        if self._denied:
+            return EXIT_PERMISSION
+        if self.turn.outcome in ("max_turns", "budget"):
+            return EXIT_LIMIT
+        return EXIT_OK if self.turn.outcome == "completed" else EXIT_ERROR
+
+    @property
+    def error(self) -> str:
+        """One clear line for standard error; empty on success."""
+        if self._denied:
+            names = ", ".join(sorted({str(d["tool_name"]) for d in self.denials}))
+            return f"permission needed and nobody to ask: {names} (allow it with --allowedTools or a rule)"
+        return self.turn.error or ("" if not self.is_error else self.turn.outcome)
+
+    @property
+    def _denied(self) -> bool:
+        return self.strict_permissions and bool(self.denials) and self.turn.outcome == "completed"
+
+    def to_json(self) -> dict[str, Any]:
+        """The ``result`` object."""
+        turn = self.turn
+        body: dict[str, Any] = {
+            "type": "result",
+            "subtype": self.subtype,
+            "is_error": self.is_error,
+            "duration_ms": round(turn.duration * 1000),
+            "duration_api_ms": round(turn.api_duration * 1000),
+            "num_turns": turn.steps,
+        }
+        if self.is_error:
+            body["errors"] = [self.error]
+            body["error_type"] = turn.error_kind or turn.outcome
+            body["api_error_status"] = turn.error_status
+        else:
+            body["result"] = turn.text
+        return body | {
+            "stop_reason": turn.stop_reason,
+            "session_id": self.session_id,
+            "total_cost_usd": self.total_cost,
+            "usage": usage_to_json(self.usage),
+            "modelUsage": {name: dict(values) for name, values in self.by_model.items()},
+            "permission_denials": [dict(d) for d in self.denials],
+            "terminal_reason": _REASONS[turn.outcome],
+            "uuid": str(uuid4()),
+        }
+
+
+def not_started(message: str) -> dict[str, Any]:
+    """The result of a run that could not begin: bad usage, settings or set-up (exit code 2)."""
+    return {
+        "type": "result",
+        "subtype": "error_during_execution",
+        "is_error": True,
+        "duration_ms": 0,
+        "duration_api_ms": 0,
+        "num_turns": 0,
+        "errors": [message],
+        "error_type": "invalid_configuration",
+        "api_error_status": None,
+        "stop_reason": None,
+        "session_id": "",
+        "total_cost_usd": 0.0,
+        "usage": usage_to_json(Usage()),
+        "modelUsage": {},
+        "permission_denials": [],
+        "terminal_reason": "turn_setup_failed",
+        "uuid": str(uuid4()),
+    }
+
+
+def usage_to_json(usage: Usage) -> dict[str, Any]:
+    """Token counts under the API's names."""
+    return {
+        "input_tokens": usage.input,
+        "cache_creation_input_tokens": usage.cache_write,
+        "cache_read_input_tokens": usage.cache_read,
+        "output_tokens": usage.output,
+        "cache_creation": {
+            "ephemeral_5m_input_tokens": usage.cache_write_5m,
+            "ephemeral_1h_input_tokens": usage.cache_write_1h,
+        },
+    }
