@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 from agentcli.model.connection import Connection
 from agentcli.model.failures import Failure, broken_stream, from_event, from_response
 from agentcli.model.retry import retry_after_seconds
-from agentcli.model.sdk import hides_bearer, import_sdk, make_client
+from agentcli.model.sdk import hides_bearer, make_client
 from agentcli.model.sse import ServerEvent, SseError, SseParser
 
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ class Transport:
         """Imports the SDK in a thread and makes the client, so that the first request does not wait for it."""
         async with self._opening:
             if self._client is None:
-                await asyncio.to_thread(import_sdk)
-                self._client = make_client(self.connection)
+                self._client = await asyncio.to_thread(make_client, self.connection)
 
     async def reconnect(self, connection: Connection) -> None:
         """Goes on with another key or server; running streams are not touched."""
