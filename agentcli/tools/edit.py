@@ -18,7 +18,7 @@ from agentcli.tools.base import BuiltinTool
 from agentcli.tools.changes import change_summary, changed_region, write_errors
 from agentcli.tools.locate import locate, regular_file, spell
 from agentcli.tools.nearest import explain_missing
-from agentcli.tools.replacing import Places, find, line_of, replace
+from agentcli.tools.replacing import Places, apart, find, line_of, replace
 from agentcli.tools.schema import param, parse
 from agentcli.tools.textfile import TextFile, encode_or_explain, read_text, whole_characters
 
@@ -118,7 +118,7 @@ def _prepare(params: EditParams, real: Path, name: str, seen: SeenFile | None) -
     after = replace(file.text, file.format, places, new)
     if after == file.text:
         raise ToolError("The file already has these line endings, so there is nothing to do.")
-    return _Edit(file, after, encode_or_explain(after, file.format, name), len(places.spans), stale)
+    return _Edit(file, after, encode_or_explain(after, file.format, name), len(apart(places)), stale)
 
 
 def _check_places(file: TextFile, places: Places, params: EditParams, name: str, *, stale: bool) -> None:

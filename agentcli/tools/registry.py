@@ -13,6 +13,7 @@ from agentcli.tools.edit import Edit
 from agentcli.tools.glob import Glob
 from agentcli.tools.grep import Grep
 from agentcli.tools.kill_shell import KillShell
+from agentcli.tools.notebook_edit import NotebookEdit
 from agentcli.tools.read import Read
 from agentcli.tools.todo_write import TodoWrite
 from agentcli.tools.write import Write
@@ -36,4 +37,5 @@ def builtin_tools(
         TodoWrite(),
         BashOutput(jobs),
         KillShell(jobs),
+        NotebookEdit(),
     )

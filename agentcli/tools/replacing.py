@@ -17,7 +17,10 @@ from agentcli.files.textual import Newline
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Spans of the text (from, to), in order and apart.  ``literal``: line endings were given as they stand."""
+    """Spans of the text (from, to), in order; they may overlap, as those of ``aa`` in ``aaa``.
+
+    ``literal``: line endings were given as they stand.
+    """
 
     spans: tuple[tuple[int, int], ...]
     literal: bool = False
@@ -59,19 +62,28 @@ def _occurrences(text: str, wanted: str) -> tuple[tuple[int, int], ...]:
     place = text.find(wanted)
     while place >= 0:
         spans.append((place, place + len(wanted)))
-        place = text.find(wanted, place + len(wanted))
+        place = text.find(wanted, place + 1)
     return tuple(spans)
 
 
 def replace(text: str, form: TextFormat, places: Places, new: str) -> str:
-    """The text with ``new``, literally, in every place."""
+    """The text with ``new``, literally, in every place; of places that overlap the first counts."""
     parts: list[str] = []
     end = 0
-    for start, stop in places.spans:
+    for start, stop in apart(places):
         parts.append(text[end:start])
         parts.append(new if places.literal else _fitted(text[start:stop], form, new))
         end = stop
     return "".join([*parts, text[end:]])
+
+
+def apart(places: Places) -> list[tuple[int, int]]:
+    """The spans without those that begin inside the one before."""
+    spans: list[tuple[int, int]] = []
+    for start, stop in places.spans:
+        if not spans or start >= spans[-1][1]:
+            spans.append((start, stop))
+    return spans
 
 
 def _fitted(old: str, form: TextFormat, new: str) -> str:

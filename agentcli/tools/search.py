@@ -98,11 +98,13 @@ class Searcher:
             options += ["-g", query.glob]
         if query.ignore_case:
             options.append("--ignore-case")
+        pattern = query.pattern
         if query.multiline:
             options += ["--multiline", "--multiline-dotall"]
+            pattern = any_line_end(pattern)
         if query.kind == "lines":
             options += [f"--before-context={query.before}", f"--after-context={query.after}"]
-        return (self.program, *options, f"--regexp={query.pattern}", "--", query.target)
+        return (self.program, *options, f"--regexp={pattern}", "--", query.target)
 
     async def search(self, query: Query, directory: Path) -> Answer:
         """Runs the search in ``directory``.  ``ToolError`` with the child's own words for a wrong pattern or type, and
@@ -137,6 +139,22 @@ class Searcher:
         answer = await self.search(Query("files", type=type), directory)
         paths = sorted(os.fsdecode(p).removeprefix("./") for p in answer.output.split(b"\0") if p)
         return [p for p in paths if wanted(p)] if wanted else paths
+
+
+def any_line_end(pattern: str) -> str:
+    """The pattern with every line feed outside a class fitting ``\\r\\n`` too: the model sees lines without ``\\r``."""
+    parts: list[str] = []
+    in_class = False
+    i = 0
+    while i < len(pattern):
+        part = pattern[i : i + 2] if pattern[i] == "\\" else pattern[i]
+        if part in ("\n", "\\n") and not in_class:
+            parts.append("(?:\\r?\\n)")
+        else:
+            parts.append(part)
+            in_class = part == "[" or (in_class and part != "]")
+        i += len(part)
+    return "".join(parts)
 
 
 async def _collect(child: asyncio.subprocess.Process) -> tuple[bytes, bytes, bool]:

@@ -175,6 +175,16 @@ async def test_several_matches_are_counted_with_their_lines(bench: Bench, projec
     assert (project / "a").read_text() == "y\n\ny y\n" + "y\n" * 9
 
 
+async def test_places_that_overlap_are_not_unique(bench: Bench, project: Path) -> None:
+    (project / "a").write_text("aaa\n")
+    await bench.read("a")
+    assert "occurs 2 times in a (lines 1, 1)" in await bench.error(
+        "Edit", file_path="a", old_string="aa", new_string="b"
+    )
+    await bench.edit("a", "aa", "b", replace_all=True)
+    assert (project / "a").read_text() == "ba\n"
+
+
 @pytest.mark.parametrize(
     ("text", "old", "hint"),
     [

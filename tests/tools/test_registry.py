@@ -33,7 +33,7 @@ def rendered(tool: Tool) -> dict[str, Any]:
 
 def test_the_order_is_fixed(tools: tuple[Tool, ...]) -> None:
     front = ["Bash", "Read", "Write", "Edit", "Glob", "Grep", "TodoWrite"]
-    assert [t.spec.name for t in tools] == [*front, "BashOutput", "KillShell"]
+    assert [t.spec.name for t in tools] == [*front, "BashOutput", "KillShell", "NotebookEdit"]
 
 
 def test_what_the_model_reads(tools: tuple[Tool, ...], golden: Callable[[str, str], None]) -> None:

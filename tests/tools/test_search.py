@@ -17,7 +17,7 @@ from agentcli.ports.tools import Tool, ToolResult
 from agentcli.tools.fallback import _TYPES
 from agentcli.tools.glob import Glob
 from agentcli.tools.grep import Grep
-from agentcli.tools.search import Query, Searcher, ripgrep
+from agentcli.tools.search import Query, Searcher, any_line_end, ripgrep
 from tests.tools.bench import Bench, said
 
 WITHOUT_RIPGREP = Searcher(None)
@@ -132,6 +132,7 @@ async def test_grep_gives_paths_in_order(bench: Bench, tree: Path) -> None:
             "src/a.py\n3:def alpha():\n4:    return 1\n[1 match in 1 file.]",
         ),
         ({"pattern": "beta\\(\\);$", "glob": "*.ts"}, "src/deep/c.ts"),
+        ({"pattern": "alpha\\(\\);\\nbeta", "multiline": True}, "src/deep/c.ts"),
         ({"pattern": "-e", "path": "src"}, "No matches. Files that ignore files name and binary files are left out."),
         ({"glob": "!*.py", "path": "src"}, "src/deep/c.ts\nsrc/deep/keep.log"),
         ({"glob": "*.log"}, "src/deep/keep.log"),
@@ -149,6 +150,21 @@ async def test_grep_gives_paths_in_order(bench: Bench, tree: Path) -> None:
 async def test_grep_options(bench: Bench, tree: Path, searcher: Searcher, input: dict[str, Any], expected: str) -> None:
     result = await Grep(searcher).run({"pattern": "alpha", **input}, bench.ctx)
     assert said(result.for_model) == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fitting"),
+    [
+        ("a\\nb", "a(?:\\r?\\n)b"),
+        ("a\nb", "a(?:\\r?\\n)b"),
+        ("a\\\\nb", "a\\\\nb"),
+        ("[^\\n]+\\n", "[^\\n]+(?:\\r?\\n)"),
+        ("\\[\\n", "\\[(?:\\r?\\n)"),
+        ("a\\", "a\\"),
+    ],
+)
+def test_line_feeds_in_a_pattern_fit_windows_line_ends(pattern: str, fitting: str) -> None:
+    assert any_line_end(pattern) == fitting
 
 
 async def test_a_page_of_lines_names_its_file(bench: Bench, project: Path) -> None:
