@@ -34,6 +34,7 @@ class Agent:
         self.queue = SteeringQueue(rooms.emit)
         self._talk = Conversation(state, rooms, self.limits)
         self._work: asyncio.Task[Any] | None = None
+        self._unknown_cost_told = False
 
     @property
     def busy(self) -> bool:
@@ -72,8 +73,8 @@ class Agent:
         return self.queue.take_back()
 
     def interrupt(self) -> None:
-        """Ends the running turn or compaction as soon as possible.  Asking again changes nothing."""
-        if self._work is not None and not self._work.cancelling():
+        """Ends the running turn or compaction as soon as possible.  Asking again is no harm."""
+        if self._work is not None:
             self._work.cancel()
 
     async def idle(self) -> None:
@@ -128,6 +129,7 @@ class Agent:
 
     def _finish(self, ending: Ending, tally: Tally, duration: float) -> TurnFinished:
         self._talk.settle()
+        self._tell_unknown_cost()
         if ending.outcome == "interrupted":
             self._talk.note("interrupted", INTERRUPTION)
         finished = TurnFinished(
@@ -148,6 +150,12 @@ class Agent:
         self.rooms.journal.sync()
         self.rooms.emit(finished)
         return finished
+
+    def _tell_unknown_cost(self) -> None:
+        if self.limits.max_budget_usd is not None and self.state.cost is None and not self._unknown_cost_told:
+            self._unknown_cost_told = True
+            text = f"The prices of {self.state.model} are not known: --max-budget-usd can't be kept."
+            self.rooms.emit(Notice("warning", text, "unknown_cost"))
 
     def _record(self, finished: TurnFinished) -> dict[str, Any]:
         """What a resumed session has to know: totals of the session, the window's fill, the cache's known prefixes."""

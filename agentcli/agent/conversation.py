@@ -16,7 +16,7 @@ from agentcli.agent.reminders import blocks
 from agentcli.agent.rooms import Limits, Rooms
 from agentcli.agent.state import SessionState
 from agentcli.agent.turn import Answer
-from agentcli.events import AssistantMessage, CacheObserved, PromptAccepted, ToolResultsAppended
+from agentcli.events import AssistantMessage, CacheObserved, Notice, PromptAccepted, ToolResultsAppended
 from agentcli.messages import Block, Message, TextBlock, message_to_record, repair
 from agentcli.ports.frontend import UserInput
 from agentcli.ports.model import ModelRequest
@@ -128,7 +128,9 @@ class Conversation:
         """The guard before every request: a conversation that is not valid becomes so, and the journal says how."""
         mended = repair(self._state.messages)
         if mended.notes:
-            self.rewrite(mended.messages, intent="repaired: " + "; ".join(mended.notes))
+            what = "; ".join(mended.notes)
+            self.rewrite(mended.messages, intent=f"repaired: {what}")
+            self._rooms.emit(Notice("warning", f"The conversation was repaired: {what}.", "repaired"))
 
     async def _say(self, due: Sequence[Reminder], prompts: Sequence[UserInput], *, steering: bool) -> None:
         pending, self._state.pending[:] = list(self._state.pending), []

@@ -23,7 +23,16 @@ from agentcli.events import (
     TurnFinished,
     TurnStarted,
 )
-from agentcli.messages import TextBlock, ToolResultBlock, ToolUseBlock, assistant, message_to_record, repair, user
+from agentcli.messages import (
+    OpaqueBlock,
+    TextBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+    assistant,
+    message_to_record,
+    repair,
+    user,
+)
 from agentcli.model.scripted import Answer, call, say
 from agentcli.ports.frontend import UserInput
 from agentcli.ports.model import RetryPlanned
@@ -221,6 +230,23 @@ async def test_the_budget_stops_before_the_next_request() -> None:
     world = make([say(call("Echo")), "never"], limits=Limits(max_budget_usd=0.000001))
     finished = await world.turn()
     assert (finished.outcome, finished.steps, finished.error_kind) == ("budget", 1, "budget")
+
+
+async def test_a_budget_that_cannot_be_kept_is_told_once() -> None:
+    world = make(["a", "b"], limits=Limits(max_budget_usd=0.000001))
+    world.state.model = "some-local-model"
+    assert [(await world.turn()).outcome, (await world.turn()).outcome] == ["completed", "completed"]
+    assert [n.code for n in world.seen(Notice)] == ["unknown_cost"]
+
+
+async def test_a_paused_answer_that_never_went_on_does_not_block_the_next_prompt() -> None:
+    search = OpaqueBlock({"type": "server_tool_use", "id": "srv1", "name": "web_search", "input": {}})
+    error = ApiError("Overloaded.", kind="overloaded", status=529)
+    world = make([Answer((TextBlock("Let me see.", "model"), search), "pause_turn"), Answer((), error=error), "Fine."])
+    assert (await world.turn("one")).outcome == "api_error"
+    assert (await world.turn("two")).outcome == "completed"
+    assert world.state.messages == [user("one"), assistant("Let me see."), user("two"), assistant("Fine.")]
+    assert [n.code for n in world.seen(Notice)] == ["repaired"]
 
 
 async def test_a_hook_can_block_a_prompt_and_add_context_to_one() -> None:

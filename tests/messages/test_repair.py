@@ -73,7 +73,7 @@ def plausible(messages: list[Message]) -> list[Message]:
 
 
 @given(CONVERSATIONS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_sequence_becomes_valid_and_a_second_repair_changes_nothing(messages: list[Message]) -> None:
     once = repair(plausible(messages))
     assert_valid(once.messages)

@@ -1,0 +1,3 @@
+from __future__ import annotations
+
+from tests.api.fixtures import api  # noqa: F401  (a fixture)
