@@ -36,7 +36,7 @@ class Controller:
         self._way = way
         self._unsubscribe: Callable[[], None] = lambda: None
         self._dialogs = TerminalDialogs(screen)
-        self._permissions = PermissionDialogs(screen.modals, screen.view, screen.texts)
+        self._permissions = PermissionDialogs(screen.modals, screen.view, screen.texts, screen.rows)
         self._job: asyncio.Task[None] | None = None
         self._turn_running = False
         self._early: deque[UserInput] = deque()

@@ -56,7 +56,10 @@ class Stage:
         search = SearchToolbar()
         self.input = Window(
             BufferControl(
-                parts.buffer, input_processors=[ChipProcessor(parts.chips)], search_buffer_control=search.control
+                parts.buffer,
+                input_processors=[ChipProcessor(parts.chips)],
+                search_buffer_control=search.control,
+                preview_search=True,
             ),
             get_line_prefix=self._prefix,
             wrap_lines=True,
@@ -116,11 +119,17 @@ class Stage:
 
     def _live(self) -> StyleAndTextTuples:
         rows, width = _rows(), _columns()
-        used = 2 + (MENU_ROWS if self._parts.buffer.complete_state else 0)
-        used += min(self._parts.buffer.document.line_count, max(1, rows // 2))
-        if self._parts.modals.current:
-            used = rows * 2 // 3
-        lines = self._parts.live(width, max(0, rows - used - 2))
+        modal = self._parts.modals.current
+        if modal:
+            body, options = self._sheet_of(modal)
+            used = len(body) + sum(len(lines) for lines in options) + 2
+        else:
+            used = 1 + (MENU_ROWS if self._parts.buffer.complete_state else 0)
+            used += min(self._parts.buffer.document.line_count, max(1, rows // 2))
+        room = rows - used - 2
+        if room < 0:
+            return []
+        lines = self._parts.live(width, room)
         return flatten([[], *lines, *([[]] if lines else [])])
 
     def _status(self) -> StyleAndTextTuples:

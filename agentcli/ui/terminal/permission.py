@@ -18,25 +18,29 @@ from agentcli.ui.terminal.output.pen import Fragments, safe
 from agentcli.ui.terminal.view import View
 
 YES, NO = "yes", "no"
-PREVIEW_IN_DIALOG = 12
-"""A longer command or diff is printed whole above the dialog."""
+PREVIEW_ROWS = 12
+"""A command or diff of more rows is printed whole above the dialog."""
+OTHER_ROWS = 11
+"""Rows of the dialog that are not the preview."""
 
 
 class PermissionDialogs:
     """Turns ``PermissionAsked`` into a modal and its answer into ``SessionHandle.answer``."""
 
-    def __init__(self, modals: ModalQueue, view: View, texts: Texts) -> None:
+    def __init__(self, modals: ModalQueue, view: View, texts: Texts, rows: Callable[[], int]) -> None:
         self._modals = modals
         self._view = view
         self._texts = texts
+        self._rows = rows
         self._open: dict[str, Modal] = {}
 
     async def ask(self, event: PermissionAsked, session: SessionHandle) -> None:
         """Asks the person and hands the answer down.  Ends without one when somebody else answered."""
         updates = [u for s in event.suggestions if (u := update_from(s))]
-        modal = Modal(*self._content(event, updates))
+        long = self._long(event)
+        modal = Modal(*self._content(event, updates, long))
         self._open[event.request_id] = modal
-        if self._long(event):
+        if long:
             modal.before = lambda: self._print(event)
         try:
             picked = await self._modals.ask(modal)
@@ -53,16 +57,21 @@ class PermissionDialogs:
             self._modals.remove(modal)
 
     def _content(
-        self, event: PermissionAsked, updates: list[PermissionUpdate]
+        self, event: PermissionAsked, updates: list[PermissionUpdate], long: bool
     ) -> tuple[Callable[[int, int], list[Fragments]], list[Option], str]:
         t = self._texts
         options = [Option(YES, t("permission.yes"))]
         options += [Option(f"save{n}", saves(u, t)) for n, u in enumerate(updates)]
         options.append(Option(NO, t("permission.no"), asks=t("permission.why")))
-        return (lambda width, height: self._body(event, width)), options, NO
+        return (lambda width, height: self._body(event, width, long)), options, NO
 
     def _long(self, event: PermissionAsked) -> bool:
-        return event.preview is not None and len(self._view.painter.preview(event.preview)) > PREVIEW_IN_DIALOG
+        """Whether the preview has no place in the dialog.  Decided once, when the question comes up."""
+        if event.preview is None:
+            return False
+        sheet = self._view.sheet
+        drawn = sheet.pen.fragments(Group(*self._view.painter.preview(event.preview)), sheet.width())
+        return len(drawn) > min(PREVIEW_ROWS, self._rows() - OTHER_ROWS)
 
     def _print(self, event: PermissionAsked) -> None:
         if event.preview is not None:
@@ -71,18 +80,18 @@ class PermissionDialogs:
             lines = self._view.painter.preview(event.preview)
             self._view.sheet.put(Group(*lines), "note", spaced=False, wrap=False)
 
-    def _body(self, event: PermissionAsked, width: int) -> list[Fragments]:
+    def _body(self, event: PermissionAsked, width: int, long: bool) -> list[Fragments]:
         t = self._texts
         who = t("permission.agent", agent=event.agent) if event.agent else ""
         head = Text().append(t("permission.title", tool=event.name), style="warning").append(who, style="dim")
         if self._modals.waiting:
             head.append("  " + t("permission.waiting", count=self._modals.waiting), style="dim")
         lines: list[Text] = [head]
-        if event.title and (event.preview is None or self._long(event)):
+        if event.title and (event.preview is None or long):
             lines.append(Text("  " + safe(event.title)))
         elif event.title and type(event.preview).__name__ == "DiffDisplay":
             lines.append(Text("  " + one_line(safe(event.title), 300)))
-        if event.preview is not None and not self._long(event):
+        if event.preview is not None and not long:
             lines += [Text("  ").append_text(line) for line in self._view.painter.preview(event.preview)]
         if event.reason:
             lines.append(Text("  " + safe(event.reason), style="dim"))

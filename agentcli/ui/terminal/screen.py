@@ -117,6 +117,10 @@ class Screen:
 
             self.app.editing_mode = EditingMode.VI
 
+    def rows(self) -> int:
+        """The window's height."""
+        return self.app.output.get_size().rows
+
     def hint(self, text: str) -> None:
         """Says something in place of the status line for a moment."""
         self._hint = (text, time.monotonic() + HINT_SECONDS)
