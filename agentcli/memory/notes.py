@@ -1,0 +1,91 @@
+"""A line that the user adds to a memory file with ``#``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentcli.errors import UserError
+from agentcli.files import (
+    FileChanged,
+    create_file,
+    decode,
+    encode,
+    looks_binary,
+    read_stamped,
+    replace_file,
+    to_newlines,
+)
+from agentcli.memory.places import Places
+from agentcli.memory.values import Scope
+from agentcli.text import clean
+
+TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class NoteTarget:
+    """A file that a note may go to."""
+
+    path: Path
+    scope: Scope
+    label: str
+    exists: bool
+
+
+def note_targets(places: Places) -> tuple[NoteTarget, ...]:
+    """Where a note may go, the most usual first: the project's file, the user's own for the project, the user's."""
+    project = next((p for p in _project_files(places) if p.is_file()), places.root / "CLAUDE.md")
+    wanted: list[tuple[Path, Scope, str]] = [
+        (project, "project", "Project: shared with the team"),
+        (places.root / "CLAUDE.local.md", "local", "Project, only you: keep it out of git"),
+    ]
+    if places.start != places.root and (places.start / "CLAUDE.md").is_file():
+        wanted.insert(0, (places.start / "CLAUDE.md", "project", "This directory: shared with the team"))
+    if places.user is not None:
+        wanted.append((places.user / "CLAUDE.md", "user", "You, in all projects"))
+    return tuple(NoteTarget(path, scope, label, path.is_file()) for path, scope, label in wanted)
+
+
+def _project_files(places: Places) -> list[Path]:
+    names = ["CLAUDE.md", ".claude/CLAUDE.md", *(["AGENTS.md"] if places.agents_md != "never" else [])]
+    return [places.root / name for name in names]
+
+
+def add_note(path: Path, text: str, *, tree: Path | None = None) -> Path:
+    """Appends the text as a list item; makes the file if there is none.  Returns the real path.
+
+    Encoding, line ends and everything else about the file stay.  ``tree`` is the project of a project's file: a link
+    that leads out of it is refused.  ``UserError`` if nothing was written.
+    """
+    words = clean(text).strip()
+    if not words:
+        raise UserError("An empty note is not added.")
+    item = "- " + "\n  ".join(words.splitlines())
+    real = path.resolve()
+    if tree is not None and not real.is_relative_to(tree.resolve()):
+        raise UserError(f"{path} is a link to {real}, outside the project; nothing was added. Edit that file yourself.")
+    try:
+        for _ in range(TRIES):
+            try:
+                return _append(path, item)
+            except (FileChanged, FileExistsError):
+                continue
+    except OSError as error:
+        raise UserError(f"{path}: the note can't be added ({error.strerror})") from error
+    except UnicodeEncodeError as error:
+        raise UserError(f"{path}: its encoding ({error.encoding}) lacks a character of the note") from error
+    raise UserError(f"{path}: others keep changing it; the note was not added")
+
+
+def _append(path: Path, item: str) -> Path:
+    if not path.exists():
+        return create_file(path, f"{item}\n".encode())
+    data, stamp = read_stamped(path)
+    decoded = None if looks_binary(data) else decode(data)
+    if decoded is None:
+        raise UserError(f"{path} is not a text file; nothing was added")
+    form, old = decoded.format, decoded.text
+    before = "" if not old or old.endswith(("\n", "\r")) else "\n"
+    added = encode(to_newlines(f"{before}{item}\n", form.newline), form)[len(form.bom) :]
+    return replace_file(path, data + added, expect=stamp)
