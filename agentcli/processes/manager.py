@@ -132,7 +132,9 @@ class ProcessManager:
         try:
             await asyncio.shield(beginning)
         except asyncio.CancelledError:
-            beginning.add_done_callback(lambda task: running.abandon(task.exception()))
+            beginning.add_done_callback(running.abandon)
+            await asyncio.wait([beginning])
+            await running.terminate(grace=min(self._grace, 1.0))
             raise
         if isinstance(stdin, bytes) and running.stdin is not None:
             running.stdin.send(stdin)

@@ -219,11 +219,11 @@ class Running:
             seconds=time.monotonic() - self._begun if self._seconds is None else self._seconds,
         )
 
-    def abandon(self, error: BaseException | None = None) -> None:
-        """Ends the tree without waiting: the supervisor finds itself alone.  ``error``, because of which nothing was
-        started, needs no further care."""
-        if self.control is not None:
-            self.control.abort()
+    def abandon(self, beginning: asyncio.Future[None]) -> None:
+        """Orders the end of what nobody waits for any more, once it has been started; if it could not be started,
+        nobody needs to know."""
+        if beginning.cancelled() or beginning.exception() is None:
+            self.order_end(grace=1.0)
 
     def release(self) -> None:
         """Closes our ends of the pipes.  The tree, if anything is left of it, is ended by its supervisor."""

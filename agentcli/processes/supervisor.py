@@ -167,6 +167,7 @@ class Supervisor:
             os._exit(127)
 
     def run(self) -> None:
+        self.take_orders(b"")
         while not self.finished():
             ready = select.select([self.wake] + ([] if self.orphaned else [self.control]), [], [], self.patience())[0]
             if self.wake in ready:
@@ -219,6 +220,9 @@ class Supervisor:
     def obey(self) -> None:
         data = os.read(self.control, 4096)
         self.orphaned = not data
+        self.take_orders(data)
+
+    def take_orders(self, data: bytes) -> None:
         *lines, self.unread = (self.unread + data).split(b"\n")
         for line in lines:
             self.terminate(float(line[2:]))

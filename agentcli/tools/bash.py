@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from agentcli.env import number, truthy
-from agentcli.errors import ToolError
+from agentcli.errors import SetupError
 from agentcli.messages import Json
 from agentcli.ports.display import CommandDisplay, Display
 from agentcli.ports.jobs import Jobs
 from agentcli.ports.tools import Effect, ToolContext, ToolResult, text_result
 from agentcli.text import clean
 from agentcli.tools.base import BuiltinTool
-from agentcli.tools.bash_run import DEFAULT_LIMIT, Foreground, check_command, may_move, perform
+from agentcli.tools.bash_run import DEFAULT_LIMIT, Foreground, check_command, may_move, not_started, perform
 from agentcli.tools.bash_shell import Shell
 from agentcli.tools.schema import param
 
@@ -56,9 +56,12 @@ class Bash(BuiltinTool[BashParams]):
 
     def effect(self, input: Json) -> Effect:
         command = input.get("command")
-        if not isinstance(command, str) or input.get("run_in_background") or may_move(command):
-            return "write"
-        return "read" if self._read_only(command) else "write"
+        alone = not isinstance(command, str) or input.get("run_in_background") or not self._reads(command)
+        return "write" if alone else "read"
+
+    def _reads(self, command: str) -> bool:
+        """Whether it may run beside others: it changes nothing, and the shell's directory neither."""
+        return not may_move(command) and self._read_only(command)
 
     def preview(self, input: Json, ctx: ToolContext) -> Display | None:
         return CommandDisplay(clean(str(input.get("command", ""))), summary=clean(str(input.get("description") or "")))
@@ -74,7 +77,7 @@ class Bash(BuiltinTool[BashParams]):
             ctx.spill,
             timeout=self._timeout(params.timeout),
             limit=min(number("BASH_MAX_OUTPUT_LENGTH", DEFAULT_LIMIT, self._environ) or DEFAULT_LIMIT, _HIGHEST_LIMIT),
-            follow=may_move(command) and not truthy("CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR", self._environ),
+            follow=not self._reads(command) and not truthy("CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR", self._environ),
         )
         return await perform(self._shell, command, ctx.workspace, how)
 
@@ -90,8 +93,8 @@ class Bash(BuiltinTool[BashParams]):
             job = await self._jobs.start(
                 command, ctx.workspace.cwd, environment=env, description=params.description, time_limit=limit
             )
-        except OSError as error:
-            raise ToolError(f"The command could not be started: {error.filename}: {error.strerror}") from error
+        except (OSError, SetupError) as error:
+            raise not_started(error) from error
         ends = f"It is ended after {limit:g} s" if limit is not None else "It has no time limit"
         text = (
             f"Started in the background as {job.id}. {ends}. You are told when it ends; meanwhile "

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentcli.errors import ToolError
+from agentcli.errors import SetupError, ToolError
 from agentcli.messages import TextBlock
 from agentcli.ports.display import CommandDisplay
 from agentcli.ports.tools import ToolResult, Workspace
@@ -41,6 +41,14 @@ def check_command(command: str) -> str:
     return command
 
 
+def not_started(error: OSError | SetupError) -> ToolError:
+    """What the model is told when there is no shell to run its command."""
+    reason = str(error)
+    if isinstance(error, OSError):
+        reason = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or reason
+    return ToolError(f"The command could not be started: {clean(reason)}")
+
+
 @dataclass(frozen=True, slots=True)
 class Foreground:
     """How a command line is run.
@@ -66,9 +74,8 @@ async def perform(shell: Shell, command: str, workspace: Workspace, how: Foregro
     live = LiveOutput(how.output)
     try:
         done = await shell.run(command, workspace.cwd, env=how.env, timeout=how.timeout, on_output=live.feed)
-    except OSError as error:
-        where = clean(str(error.filename or workspace.cwd))
-        raise ToolError(f"The command could not be started: {where}: {error.strerror or error}") from error
+    except (OSError, SetupError) as error:
+        raise not_started(error) from error
     finally:
         live.close()
     finished = done.finished

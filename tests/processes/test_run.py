@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import stat
 import time
 from pathlib import Path
@@ -49,7 +50,7 @@ async def test_a_background_child_does_not_hold_the_call(manager: ProcessManager
     seconds = unique_seconds()
     begun = time.monotonic()
     done = await bash(manager, command.replace("{}", seconds), project, timeout=20)
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 5
     assert (done.exit_code, done.output.text, done.timed_out, done.left_running) == (0, "started\n", False, True)
     await until(lambda: alive(f"sleep {seconds}"))
     await manager.close()
@@ -57,9 +58,9 @@ async def test_a_background_child_does_not_hold_the_call(manager: ProcessManager
 
 
 async def test_a_late_writer_is_not_waited_for_and_not_broken(manager: ProcessManager, project: Path) -> None:
-    done = await bash(manager, "(sleep 0.7; echo late; echo later; touch survived) & echo now", project, timeout=20)
+    done = await bash(manager, "(sleep 1; echo late; echo later; touch survived) & echo now", project, timeout=20)
     assert done.output.text == "now\n"
-    assert done.seconds < 0.7
+    assert done.seconds < 1
     await until((project / "survived").exists)
     await until(lambda: manager.running == ())
 
@@ -81,7 +82,7 @@ async def test_time_limit_ends_the_whole_tree_and_keeps_the_output(manager: Proc
     done = await bash(manager, "bash spin.sh", project, timeout=0.5)
     assert done.timed_out
     assert done.output.text == "before\n"
-    assert 0.8 < done.seconds < 2.5
+    assert 0.8 < done.seconds < 5
     assert alive(seconds, "spin.sh") == []
     assert not done.left_running
     ticks = (project / "ticks").read_text()
@@ -89,10 +90,24 @@ async def test_time_limit_ends_the_whole_tree_and_keeps_the_output(manager: Proc
     assert (project / "ticks").read_text() == ticks
 
 
-async def test_a_polite_command_ends_at_the_limit_without_the_grace(manager: ProcessManager, project: Path) -> None:
+async def test_a_polite_command_ends_at_the_limit_without_the_grace(project: Path) -> None:
+    manager = ProcessManager(grace=30)
     done = await bash(manager, "trap 'echo bye; exit 3' TERM; echo hi; sleep 9 & wait", project, timeout=0.3)
+    await manager.close()
     assert (done.exit_code, done.timed_out, done.output.text) == (3, True, "hi\nbye\n")
-    assert done.seconds < 0.6
+    assert done.seconds < 5
+
+
+@pytest.mark.skipif(not shutil.which("dash"), reason="bash may lose a TERM between fork and exec itself")
+async def test_no_child_misses_the_order_while_it_is_forked(manager: ProcessManager, project: Path) -> None:
+    seconds = unique_seconds()
+    begun = time.monotonic()
+    for turn in range(8):
+        running = await manager.start(["dash", "-c", f"sleep {seconds}; :"], project, env=environment())
+        await asyncio.sleep(turn / 1000)
+        assert await running.terminate(grace=30)
+    assert time.monotonic() - begun < 30
+    assert alive(seconds) == []
 
 
 async def test_a_stopped_process_is_ended_too(manager: ProcessManager, project: Path) -> None:
@@ -115,15 +130,15 @@ async def test_cancelling_ends_the_tree(manager: ProcessManager, project: Path) 
 
 async def test_cancelling_while_it_starts_leaves_nothing(manager: ProcessManager, project: Path) -> None:
     seconds = unique_seconds()
-    for turns in range(12):
+    for turns in (*range(8), 20, 100, 1000):
         task = asyncio.create_task(bash(manager, f"sleep {seconds}", project))
         for _ in range(turns):
             await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
+        assert alive(seconds) == []
     await until(lambda: manager.running == ())
-    assert alive(seconds) == []
 
 
 async def test_the_kill_stays_off_our_own_group(manager: ProcessManager, project: Path) -> None:

@@ -95,6 +95,12 @@ async def test_odd_directory_names(world_of_bash: World, project: Path) -> None:
     assert (await world_of_bash.run("pwd"))[0] == str(name).rstrip("\n")
 
 
+async def test_an_alias_or_function_can_move_too(world_of_bash: World, project: Path) -> None:
+    (project / "sub").mkdir()
+    (project / "lib").write_text("go() { builtin cd sub; }\n")
+    assert await world_of_bash.run(". ./lib; go") == (f"[working directory is now {project / 'sub'}]", False)
+
+
 async def test_a_directory_that_went_away(world_of_bash: World, project: Path) -> None:
     (project / "gone").mkdir()
     await world_of_bash.run("cd gone")
@@ -137,7 +143,7 @@ async def test_time_limit_keeps_output_and_names_the_limit(world_of_bash: World,
     )
     begun = time.monotonic()
     text, failed = await world_of_bash.run("bash spin.sh", timeout=700)
-    assert time.monotonic() - begun < 3
+    assert time.monotonic() - begun < 10
     assert failed
     assert text.startswith("before\n\n[timed out after 0.7 s; the command and everything that it had started was ended")
     assert await world_of_bash.run("pgrep -fc spin.sh || true") == ("0", False)
@@ -159,7 +165,7 @@ async def test_background_children_do_not_hold_the_call(world_of_bash: World) ->
     assert await world_of_bash.run(f"sleep {seconds} & echo started", timeout=20000) == (f"started\n\n{note}", False)
     text, _ = await world_of_bash.run(f"setsid sleep {seconds} < /dev/null & disown; echo two", timeout=20000)
     assert text == f"two\n\n{note}"
-    assert time.monotonic() - begun < 3
+    assert time.monotonic() - begun < 6
     assert await world_of_bash.run("echo next") == ("next", False)
     await world_of_bash.manager.close()
     assert alive(seconds) == []
@@ -287,6 +293,13 @@ async def test_effects(project: Path) -> None:
 async def test_reading_commands_run_side_by_side(world_of_bash: World) -> None:
     results = await asyncio.gather(*(world_of_bash.run(f"sleep 0.3; echo {n}") for n in range(5)))
     assert results == [(str(n), False) for n in range(5)]
+
+
+async def test_after_the_end_of_the_session_nothing_is_started(world_of_bash: World) -> None:
+    await world_of_bash.manager.close()
+    closing = "The command could not be started: the session is being closed; nothing is started any more"
+    assert await world_of_bash.run("true") == (closing, True)
+    assert await world_of_bash.run("true", run_in_background=True) == (closing, True)
 
 
 async def test_nothing_of_a_call_stays(world_of_bash: World) -> None:

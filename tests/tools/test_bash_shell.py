@@ -86,7 +86,7 @@ async def test_a_broken_or_slow_start_up_file_stops_nothing(
     async with bash_world(project, startup=True) as made:
         begun = time.monotonic()
         assert await made.run("echo works") == ("works", False)
-        assert time.monotonic() - begun < 2
+        assert time.monotonic() - begun < 6
         await until(lambda: alive(seconds) == [])
 
 
