@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from prompt_toolkit.data_structures import Size
@@ -33,8 +33,10 @@ class FrameOutput(Vt100_Output):
             super().flush()
         except (OSError, ValueError):
             # The file descriptor is dead or closed: there is nobody left to show anything to.
-            self.gone = True
             self._buffer.clear()
+            if not self.gone:
+                self.gone = True
+                _lead_to_nowhere(self.stdout)
 
     @contextmanager
     def frame(self) -> Iterator[None]:
@@ -48,6 +50,14 @@ class FrameOutput(Vt100_Output):
             if not self._frames:
                 self.write_raw(_END)
                 self.flush()
+
+
+def _lead_to_nowhere(stream: TextIO) -> None:
+    """What the stream still holds must not fail again when the interpreter ends (it would change the exit code)."""
+    with suppress(OSError, ValueError):  # no file descriptor, or none that is open
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
 
 
 def terminal_size(descriptor: int) -> Size:

@@ -1,0 +1,160 @@
+"""The whole front end on a pseudo-terminal: dumb and odd terminals, signals, a terminal that goes away."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.ui.pty import Program
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def front_end(name: str, project: Path, **env: str | None) -> Program:
+    return Program(
+        [sys.executable, "-m", "tests.ui.program", name],
+        cwd=project,
+        env={"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", **env},  # type: ignore[dict-item]
+    )
+
+
+@pytest.mark.pty
+def test_a_conversation(project: Path) -> None:
+    with front_end("work", project) as program:
+        program.wait_for("/help")
+        program.send("go\r")
+        program.wait_for("May the agent use Bash?")
+        program.send("2")
+        program.wait_for("Done.")
+        program.wait_for("✓ Bash make")
+        program.wait_gone("Esc stops")
+        program.send("\x04")
+        assert program.wait_exit() == 0
+        assert "\x1b[2J" not in program.raw
+        assert "\x1b[6n" not in program.raw
+        assert "\x1b[?1049h" not in program.raw
+        assert program.raw.count("I \x1b") == 1
+    assert (project / "closed").read_text() == "1"
+
+
+@pytest.mark.pty
+def test_a_dumb_terminal_gets_lines_without_a_single_control_sequence(project: Path) -> None:
+    with front_end("work", project, TERM="dumb") as program:
+        program.wait_for(">")
+        program.send("go\n")
+        program.wait_for("Number (1-3")
+        program.send("2\n")
+        program.wait_for("Done.")
+        program.send("second\n")
+        program.wait_for("echo: second")
+        program.send("/nonsense\n")
+        program.wait_for("There is no command /nonsense.")
+        program.send("\x04")
+        assert program.wait_exit() == 0
+        assert "\x1b" not in program.raw
+        assert "red\r\n" in program.raw
+    assert (project / "closed").read_text() == "1"
+
+
+@pytest.mark.pty
+@pytest.mark.parametrize(
+    "env",
+    [{"TERM": None}, {"TERM": "nonsense"}, {"COLUMNS": "0", "LINES": "0"}, {"LANG": "C", "PYTHONUTF8": "0"}],
+    ids=["unset", "unknown", "zero", "ascii"],
+)
+def test_odd_environments(project: Path, env: dict[str, str | None]) -> None:
+    with front_end("plain", project, **env) as program:
+        program.wait(lambda: ">" in program.screen or "❯" in program.screen)
+        program.send("안녕 hello\r")
+        program.wait_for("hello")
+        program.wait_for("echo:")
+        program.send("/exit\r")
+        assert program.wait_exit() == 0
+        assert "Traceback" not in program.raw
+
+
+@pytest.mark.pty
+@pytest.mark.parametrize(("value", "coloured"), [("1", False), ("", True)])
+def test_no_color_means_no_colour_when_it_is_not_empty(project: Path, value: str, coloured: bool) -> None:
+    with front_end("work", project, NO_COLOR=value) as program:
+        program.wait_for("/help")
+        program.send("go\r")
+        program.wait_for("May the agent use Bash?")
+        program.send("1")
+        program.wait_for("Done.")
+        program.wait_gone("Esc stops")
+        program.send("\x04")
+        program.wait_exit()
+        codes = {c for found in re.findall(r"\x1b\[([0-9;]*)m", program.raw) for c in re.split(r"[;]", found)}
+    assert bool(codes & {*map(str, (*range(30, 39), *range(40, 49), *range(90, 98), *range(100, 108)))}) is coloured
+
+
+@pytest.mark.pty
+def test_a_start_that_fails_says_so_and_ends_with_2(project: Path) -> None:
+    with front_end("broken", project) as program:
+        assert program.wait_exit() == 2
+        assert "agentcli: no key: set ANTHROPIC_API_KEY" in program.everything
+
+
+@pytest.mark.pty
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_signals_close_the_session(project: Path, number: signal.Signals, code: int) -> None:
+    with front_end("slow", project) as program:
+        program.wait_for("/help")
+        program.send("go\r")
+        program.wait_for("working")
+        os.kill(program.process.pid, number)
+        assert program.wait_exit() == code
+    assert (project / "closed").read_text() == "1"
+
+
+@pytest.mark.pty
+def test_a_terminal_that_disappears_ends_the_program(project: Path) -> None:
+    with front_end("slow", project) as program:
+        program.wait_for("/help")
+        program.send("go\r")
+        program.wait_for("working")
+        program.hang_up()
+        assert program.process.wait(timeout=20) == 129
+    assert (project / "closed").read_text() == "1"
+
+
+@pytest.mark.pty
+def test_suspend_and_resume(project: Path) -> None:
+    shell = f"set -m; {sys.executable} -m tests.ui.program plain; echo stopped $?; fg >/dev/null; echo left $?"
+    with Program(["bash", "-c", shell], cwd=project, env={"PYTHONPATH": str(ROOT)}) as program:
+        program.wait_for("/help")
+        program.send("draft")
+        program.wait_for("❯ draft")
+        program.send("\x1a")
+        program.wait_for("stopped")
+        program.wait(
+            lambda: program.screen.rstrip().endswith("⎇ main") and "❯ draft" in program.screen.split("stopped")[-1]
+        )
+        program.send("\x03\x04")
+        program.wait_for("left 0")
+
+
+@pytest.mark.pty
+def test_an_idle_program_costs_nothing(project: Path) -> None:
+    with front_end("plain", project) as program:
+        program.wait_for("/help")
+        program.wait_for("⎇ main")
+        before = _cpu(program.process.pid)
+        end = time.monotonic() + 1.0
+        written = len(program.raw)
+        while time.monotonic() < end:
+            program.pump(0.1)
+        assert _cpu(program.process.pid) - before < 0.3
+        assert len(program.raw) - written < 200
+
+
+def _cpu(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
