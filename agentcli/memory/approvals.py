@@ -6,17 +6,13 @@ do is to bring other files of this machine into the conversation.
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from agentcli.errors import SetupError
-from agentcli.files import open_private_append, write_private
-from agentcli.paths import private_directory
+from agentcli.settings.jsonfile import JsonObject
+from agentcli.settings.statefile import StateFile
 
 FILE = "memory-imports.json"
 
@@ -39,10 +35,8 @@ class Approvals:
     def load(cls, home: Path | None, project: Path) -> Approvals:
         """A file that can't be read approves nothing."""
         approvals = cls(home, project)
-        entry = _read(home / FILE).get(str(project)) if home is not None else None
-        if isinstance(entry, dict):
-            approvals.allowed = _paths(entry.get("allowed"))
-            approvals.refused = _paths(entry.get("refused"))
+        if home is not None:
+            approvals._take(StateFile(home / FILE).read())
         return approvals
 
     def decided(self, target: Path) -> bool | None:
@@ -54,69 +48,36 @@ class Approvals:
 
     def decide(self, targets: Sequence[Path], *, allow: bool) -> None:
         """Takes the decision over and stores it.  ``SetupError`` if it can't be stored; it holds for this session."""
-        (self.allowed if allow else self.refused).update(targets)
-        (self.refused if allow else self.allowed).difference_update(targets)
+        self._put(targets, allow=allow)
         if self.home is None:
             return
-        try:
-            self._store(targets, allow=allow)
-        except OSError as error:
-            raise SetupError(f"{self.home / FILE}: can't be written ({error.strerror})") from error
 
-    def _store(self, targets: Sequence[Path], *, allow: bool) -> None:
-        """Joins the decision with what other processes have stored meanwhile."""
-        assert self.home is not None
-        private_directory(self.home)
-        path = self.home / FILE
-        with _locked(self.home / f"{FILE}.lock"):
-            try:
-                projects = _parse(path.read_bytes())
-            except FileNotFoundError:
-                projects = {}
-            except (ValueError, TypeError):
-                path.replace(path.with_suffix(".json.broken"))
-                projects = {}
-            now = Approvals(None, self.project)
-            entry = projects.get(str(self.project))
-            if isinstance(entry, dict):
-                now.allowed, now.refused = _paths(entry.get("allowed")), _paths(entry.get("refused"))
-            now.decide(targets, allow=allow)
-            projects[str(self.project)] = {
-                "allowed": sorted(map(str, now.allowed)),
-                "refused": sorted(map(str, now.refused)),
+        def change(data: JsonObject) -> None:
+            """Joins the decision with what other processes have stored meanwhile."""
+            stored = Approvals(None, self.project)
+            stored._take(data)
+            stored._put(targets, allow=allow)
+            data[str(self.project)] = {
+                "allowed": sorted(map(str, stored.allowed)),
+                "refused": sorted(map(str, stored.refused)),
             }
-            write_private(path, json.dumps(projects, indent=2, sort_keys=True).encode() + b"\n")
 
+        path = self.home / FILE
+        try:
+            StateFile(path).change(change)
+        except OSError as error:
+            raise SetupError(f"{path}: can't be written ({error.strerror})") from error
 
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return _parse(path.read_bytes())
-    except (OSError, ValueError, TypeError):
-        return {}
+    def _put(self, targets: Sequence[Path], *, allow: bool) -> None:
+        (self.allowed if allow else self.refused).update(targets)
+        (self.refused if allow else self.allowed).difference_update(targets)
 
-
-def _parse(data: bytes) -> dict[str, Any]:
-    value = json.loads(data)
-    if not isinstance(value, dict):
-        raise TypeError("not an object")
-    return value
+    def _take(self, data: JsonObject) -> None:
+        entry = data.get(str(self.project))
+        if isinstance(entry, dict):
+            self.allowed = _paths(entry.get("allowed"))
+            self.refused = _paths(entry.get("refused"))
 
 
 def _paths(value: object) -> set[Path]:
     return {Path(v) for v in value if isinstance(v, str)} if isinstance(value, list) else set()
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """One writer at a time, where the system has file locks."""
-    descriptor = open_private_append(path)
-    try:
-        try:
-            import fcntl
-        except ImportError:
-            pass
-        else:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)

@@ -130,15 +130,21 @@ def _unmatched(rules: Iterable[PathRule], places: Places) -> Iterator[Finding]:
     for rule in rules:
         if rule.found.scope != "user" and rule.found.base is not None:
             open_rules[rule.found.base].append(rule)
-    for base, waiting in open_rules.items():
-        files = islice(_walk(base), FILES) if base.is_relative_to(places.root) else iter(())
-        for file in files:
-            waiting = [r for r in waiting if match_path(r.patterns, file, base) is None]
-            if not waiting:
-                break
-        for rule in waiting:
+    for base, group in open_rules.items():
+        if not base.is_relative_to(places.root):
+            continue  # rules above the project are about other places too
+        for rule in _without_file(group, base):
             words = f"no file matches its paths ({', '.join(rule.patterns)}): it is never loaded"
             yield Finding(rule.found.path, 0, "paths", words)
+
+
+def _without_file(rules: list[PathRule], base: Path) -> list[PathRule]:
+    left = rules
+    for file in islice(_walk(base), FILES):
+        if not left:
+            break
+        left = [r for r in left if match_path(r.patterns, file, base) is None]
+    return left
 
 
 def _walk(base: Path) -> Iterator[Path]:
