@@ -10,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from agentcli.messages import TextBlock, ToolResultBlock, repair
 from agentcli.sessions import load
 
@@ -35,6 +37,7 @@ def run_and_kill(path: Path, dice: random.Random) -> list[dict[str, str]]:
     return shown
 
 
+@pytest.mark.timeout(900)
 def test_killed_at_any_moment_nothing_that_was_shown_is_missing(home: Path, soak: bool) -> None:
     dice = random.Random(7)
     path = home / "s.jsonl"
