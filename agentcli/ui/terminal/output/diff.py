@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Literal
 
 from rich.text import Text
@@ -14,8 +15,10 @@ from agentcli.ui.terminal.output.pen import safe
 
 Sign = Literal[" ", "+", "-", "…"]
 CONTEXT = 3
-MAX_LINES = 5_000
+MAX_LINES = 2_000
 """Sides longer than this are compared only between their equal head and tail."""
+MARKED_LINES = 200
+"""In a longer replaced part no words are marked."""
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 Span = tuple[int, int]
 
@@ -38,6 +41,7 @@ class Diff:
     removed: int
 
 
+@lru_cache(maxsize=8)
 def compare(before: str | None, after: str) -> Diff:
     """The difference line by line, with three lines of context.  A new file (``None``) is all additions."""
     old = [] if before is None else before.splitlines()
@@ -78,7 +82,7 @@ def _groups(old: list[str], new: list[str]) -> Iterator[list[tuple[str, int, int
 
 
 def _changed(old: list[str], new: list[str], i: int, j: int) -> list[DiffLine]:
-    marks = [_word_marks(a, b) for a, b in zip(old, new, strict=False)] if len(old) == len(new) else []
+    marks = [_word_marks(a, b) for a, b in zip(old, new, strict=True)] if len(old) == len(new) <= MARKED_LINES else []
     removed = [DiffLine("-", i + n + 1, line, marks[n][0] if marks else ()) for n, line in enumerate(old)]
     added = [DiffLine("+", j + n + 1, line, marks[n][1] if marks else ()) for n, line in enumerate(new)]
     return removed + added

@@ -35,9 +35,13 @@ class RunningCall:
     _partial: str = field(default="", repr=False)
 
     def output(self, text: str) -> None:
-        lines = collapse_progress(self._partial + text).rstrip("\n").split("\n")
-        self._partial = lines[-1][-500:]
-        self.last = one_line(safe(next((line for line in reversed(lines) if line.strip()), self.last)))
+        lines = (self._partial + text).split("\n")
+        self._partial = lines[-1][-2_000:]
+        for line in reversed(lines):
+            shown = one_line(safe(collapse_progress(line)))
+            if shown:
+                self.last = shown
+                break
 
 
 class CallPainter:
