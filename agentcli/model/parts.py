@@ -12,7 +12,7 @@ from agentcli.messages import Message
 from agentcli.model.betas import BY_NAME
 from agentcli.model.cache import caching_disabled, get_cache_control, latched_ttl
 from agentcli.model.catalog import Provider, default_max_tokens
-from agentcli.model.fingerprint import Fingerprint, MessagePiece, Piece, digest
+from agentcli.model.fingerprint import Fingerprint, MessagePiece, Piece
 from agentcli.model.thinking import effort_for, thinking_field
 from agentcli.ports.model import ModelInfo, ModelRequest, Splitter, ToolSpec
 
@@ -44,7 +44,8 @@ class MessageForm:
 
     message: Message
     blocks: list[dict[str, Any]]
-    texts: list[str]
+    digests: list[str]
+    sizes: list[int]
     images: bool
 
 
@@ -120,6 +121,10 @@ class RequestParts:
             if strips and rules.first_party and "keep_thinking" not in rules.off:
                 self.features.add("keep_thinking")
 
+    def leave_out_thinking(self) -> None:
+        self.thinking = None
+        self.features -= {"display", "interleaved", "keep_thinking"}
+
     def beta_headers(self) -> tuple[str, ...]:
         """Headers of the features in use, then the user's; latched: once sent they go on being sent."""
         conversation, off = self._request.conversation, self._rules.off
@@ -150,9 +155,9 @@ class RequestParts:
             blocks=tuple(max(len(b.parts), 1) for b in self.system),
             layout=" + ".join(f"{b.scope or 'none'}:{len(b.parts)}" for b in self.system),
             messages=tuple(
-                MessagePiece(number, digest(form.message.role, text), len(text.encode("utf-8", "surrogatepass")))
+                MessagePiece(number, own, size)
                 for number, form in enumerate(forms, 1)
-                for text in form.texts
+                for own, size in zip(form.digests, form.sizes, strict=True)
             ),
             marks=marks,
         )

@@ -17,7 +17,7 @@ from agentcli.model.cache import BreakpointPlan, mark, plan_breakpoints
 from agentcli.model.catalog import model_info
 from agentcli.model.fingerprint import Fingerprint, digest
 from agentcli.model.parts import MessageForm, RequestParts, Rules, dumps
-from agentcli.model.thinking import foreign_before, without_foreign_thinking
+from agentcli.model.thinking import cannot_think, foreign_aside, foreign_before, without_foreign_thinking
 from agentcli.ports.model import ModelInfo, ModelRequest
 from agentcli.text import clean_json
 
@@ -60,13 +60,15 @@ class RequestBuilder:
         """
         info = model_info(request.model, provider=rules.provider)
         parts = RequestParts(request, rules, info)
-        messages = self._messages(request)
+        messages = self._messages(request, parts)
+        if cannot_think(parts.thinking, messages):
+            parts.leave_out_thinking()
         forms = [self._form(m) for m in messages]
         images = any(f.images for f in forms)
         betas = parts.beta_headers()
         base = digest(
             request.model, *betas, *[p.text for p in parts.tool_pieces], *[b.text for b in parts.system],
-            dumps(parts.thinking), request.tool_choice, str(images),
+            dumps(parts.thinking), str(parts.output.get("effort")), request.tool_choice, str(images),
         )  # fmt: skip
         chain = _chain(base, forms)
         plan = BreakpointPlan()
@@ -92,17 +94,24 @@ class RequestBuilder:
             shared_key=_shared_key(base, chain, plan, messages),
         )
 
-    def _messages(self, request: ModelRequest) -> tuple[Message, ...]:
-        if request.query_source == "side":
-            return request.messages
-        before = foreign_before(request.conversation, request.model, len(request.messages))
+    def _messages(self, request: ModelRequest, parts: RequestParts) -> tuple[Message, ...]:
+        bound = digest(request.model, *[p.text for p in parts.tool_pieces], *[b.text for b in parts.system])
+        count = foreign_aside if request.query_source == "side" else foreign_before
+        before = count(request.conversation, bound, len(request.messages))
         return without_foreign_thinking(request.messages, before)
 
     def _form(self, message: Message) -> MessageForm:
         form = self._forms.get(id(message))
         if form is None or form.message is not message:
             blocks = [block_to_api(b) for b in message.content]
-            form = MessageForm(message, blocks, [dumps(b) for b in blocks], _has_images(message))
+            texts = [dumps(b) for b in blocks]
+            form = MessageForm(
+                message,
+                blocks,
+                [digest(message.role, t) for t in texts],
+                [len(t.encode("utf-8", "surrogatepass")) for t in texts],
+                _has_images(message),
+            )
             self._forms[id(message)] = form
             if len(self._forms) > _REMEMBERED_MESSAGES:
                 self._forms.popitem(last=False)
@@ -167,8 +176,8 @@ def _chain(base: str, forms: Sequence[MessageForm]) -> list[list[str]]:
     state, chain = base, []
     for form in forms:
         row = []
-        for text in form.texts:
-            state = digest(state, form.message.role, text)
+        for own in form.digests:
+            state = digest(state, own)
             row.append(state)
         chain.append(row)
     return chain

@@ -1,8 +1,8 @@
 """Thinking and effort, by the rules of each model.
 
 Current models think adaptively; some always, some "between tools" when thinking is off, older ones by a token budget
-(models overview and adaptive-thinking pages).  Thinking blocks are bound to the model that wrote them: after a switch
-those of the other model are dropped whole, never altered.
+(models overview and adaptive-thinking pages).  Thinking blocks are bound to the model that wrote them and to everything
+that stood in front of them: after a change those that came before it are dropped whole, never altered.
 """
 
 from __future__ import annotations
@@ -59,6 +59,14 @@ def _budget(env: Mapping[str, str]) -> int:
     return max(int(given), SMALLEST_BUDGET) if given.isdecimal() and int(given) > 0 else BUDGET
 
 
+def cannot_think(thinking: Mapping[str, Any] | None, messages: Sequence[Message]) -> bool:
+    """Whether a thinking budget can't be used: an answer whose calls have just got their results must begin with
+    thinking then, and this one's was dropped, or another model wrote it without (extended-thinking page)."""
+    if thinking is None or thinking["type"] != "enabled" or len(messages) < 2 or not messages[-1].tool_results():
+        return False
+    return not isinstance(messages[-2].content[0], ThinkingBlock | RedactedThinkingBlock)
+
+
 def effort_for(info: ModelInfo, effort: Effort | None) -> Effort | None:
     """The effort that the model takes: the same, or the next lower one that it has; ``None`` leaves it out."""
     if effort is None or not info.efforts:
@@ -67,20 +75,27 @@ def effort_for(info: ModelInfo, effort: Effort | None) -> Effort | None:
     return lower[-1] if lower else info.efforts[0]
 
 
-def foreign_before(conversation: ConversationCache, model: str, count: int) -> int:
-    """How many leading messages hold thinking of another model.
+def foreign_before(conversation: ConversationCache, bound: str, count: int) -> int:
+    """How many leading messages hold thinking that was thought behind another front.
 
-    Notes in the conversation's choices which model is asked, and at which message it changed; a conversation that has
-    become shorter than that (a rewind) moves the mark back.
+    ``bound`` names what thinking is bound to in front of the messages: model, tools and system prompt.  Notes in the
+    conversation's choices which it is, and at which message it changed; a conversation that has become shorter than
+    that (a rewind) moves the mark back.
     """
     choices = conversation.choices
     before: int = min(int(choices.get("foreign_before", 0)), count)
-    if choices.get("thinking_model", model) != model:
+    if choices.get("thinking_bound", bound) != bound:
         before = count
-    choices["thinking_model"] = model
+    choices["thinking_bound"] = bound
     if before or "foreign_before" in choices:
         choices["foreign_before"] = before
     return before
+
+
+def foreign_aside(conversation: ConversationCache, bound: str, count: int) -> int:
+    """The same for a question asked aside, which leaves the conversation as it is."""
+    choices = conversation.choices
+    return min(int(choices.get("foreign_before", 0)), count) if choices.get("thinking_bound") == bound else count
 
 
 def without_foreign_thinking(messages: Sequence[Message], before: int) -> tuple[Message, ...]:

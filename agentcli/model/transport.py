@@ -39,6 +39,7 @@ class Transport:
     now: Callable[[], datetime]
     stall: float = STALL
     _client: AsyncAnthropic | None = None
+    _replaced: list[AsyncAnthropic] = field(default_factory=list)
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def prefetch(self) -> None:
@@ -48,16 +49,18 @@ class Transport:
                 self._client = await asyncio.to_thread(make_client, self.connection)
 
     async def reconnect(self, connection: Connection) -> None:
-        """Goes on with another key or server; running streams are not touched."""
+        """Goes on with another key or server; streams that run on the old one come to their end there."""
         async with self._opening:
-            old, self._client, self.connection = self._client, None, connection
-        if old is not None:
-            await old.close()
+            if self._client is not None:
+                self._replaced.append(self._client)
+            self._client, self.connection = None, connection
         await self.prefetch()
 
     async def close(self) -> None:
-        client, self._client = self._client, None
-        if client is not None:
+        clients = [c for c in (*self._replaced, self._client) if c is not None]
+        self._replaced.clear()
+        self._client = None
+        for client in clients:
             await client.close()
 
     async def stream(self, body: dict[str, Any], data: bytes, headers: Mapping[str, str]) -> AsyncGenerator[Any, None]:

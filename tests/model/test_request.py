@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentcli.conversation import ConversationCache
-from agentcli.messages import ThinkingBlock, assistant, user
+from agentcli.messages import TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, assistant, user
 from agentcli.model.parts import Rules
 from agentcli.model.request import RequestBuilder
 from agentcli.prompt.split import split_sys_prompt_prefix
@@ -284,3 +284,36 @@ def test_what_was_sent_stays_the_beginning_of_what_is_sent(turns, last) -> None:
         conversation.written.extend(wire.writes)
         before = sent
         messages.append(assistant(answer))
+
+
+def test_thinking_is_dropped_when_what_stood_in_front_of_it_changes() -> None:
+    """It is bound to tools and system prompt too; what is thought behind the new ones is kept."""
+    conversation = ConversationCache()
+    first = ask(user("a"), assistant(ThinkingBlock("hm", "s"), "b"), user("c"), conversation=conversation)
+    build(first)
+    changed = replace(first, system=prompt(memory="other"))
+    assert [b["type"] for b in build(changed).body["messages"][1]["content"]] == ["text"]
+    later = replace(changed, messages=(*first.messages, assistant(ThinkingBlock("own", "t"), "d"), user("e")))
+    assert [len(m["content"]) for m in build(later).body["messages"]] == [1, 1, 1, 2, 1]
+    deferred = replace(later, tools=(*later.tools, LATE))
+    assert [len(m["content"]) for m in build(deferred).body["messages"]] == [1, 1, 1, 2, 1]
+
+
+def test_a_question_aside_leaves_the_conversation_as_it_is() -> None:
+    conversation = ConversationCache()
+    turns = (user("a"), assistant(ThinkingBlock("hm", "s"), "b"), user("c"))
+    build(ask(*turns, conversation=conversation))
+    aside = ask(*turns, conversation=conversation, model="claude-haiku-5-5", query_source="side")
+    assert [b["type"] for b in build(aside).body["messages"][1]["content"]] == ["text"]
+    again = build(ask(*turns, conversation=conversation)).body["messages"]
+    assert again[1]["content"][0]["type"] == "thinking"
+
+
+def test_a_budget_is_left_out_where_the_open_call_has_no_thinking_in_front() -> None:
+    call, result = ToolUseBlock("t1", "Read", {}), ToolResultBlock("t1", (TextBlock("x"),))
+    plain = build(ask(user("a"), assistant(call), user(result), model="claude-haiku-4-5", thinking="on"))
+    assert "thinking" not in plain.body
+    assert "context_management" not in plain.body
+    thought = assistant(ThinkingBlock("hm", "s"), call)
+    kept = build(ask(user("a"), thought, user(result), model="claude-haiku-4-5", thinking="on"))
+    assert kept.body["thinking"]["type"] == "enabled"

@@ -1,0 +1,14 @@
+"""``/cost``: what the session has cost, by model and purpose."""
+
+from __future__ import annotations
+
+from agentcli.commands.base import Command, CommandContext, CommandResult
+
+
+async def run(context: CommandContext, arguments: str) -> CommandResult:
+    from agentcli.model.report import cost_report
+
+    return CommandResult(cost_report(context.session.ledger, context.session.monitor))
+
+
+COMMAND = Command("cost", "What this session has cost", run, aliases=("usage",), while_running=True)
