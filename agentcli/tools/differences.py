@@ -13,13 +13,40 @@ _QUOTES = str.maketrans(
     }
 )
 _INVISIBLE = frozenset("\ufeff\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\u2066\u2067\u2068\u2069")
+_UNSEEN = str.maketrans(dict.fromkeys(_INVISIBLE, ""))
 
 
 def fold(text: str) -> str:
     """The text as it looks: plain quotes, dashes and blanks, composed letters, nothing invisible, blanks squeezed."""
-    visible = "".join(c for c in text if c not in _INVISIBLE)
+    if text.isascii():
+        return " ".join(text.split())
+    visible = text.translate(_UNSEEN)
     plain = unicodedata.normalize("NFC", visible).translate(_QUOTES)
     return " ".join(plain.split())
+
+
+def fold_with_origins(text: str) -> tuple[str, list[int]]:
+    """``fold`` and, for each of its characters and for its end, where that begins in the text."""
+    folded: list[str] = []
+    origins: list[int] = []
+    end = i = 0
+    while i < len(text):
+        start = i
+        i += 1
+        blank = text[start].isspace()
+        while not blank and i < len(text) and (unicodedata.combining(text[i]) or text[i] in _INVISIBLE):
+            i += 1
+        plain = " " if blank else fold(text[start:i])
+        if plain == " " and (not folded or folded[-1] == " "):
+            continue
+        if plain:
+            folded.extend(plain)
+            origins.extend([start] * len(plain))
+            end = i if plain != " " else end
+    if folded and folded[-1] == " ":
+        folded.pop()
+        origins.pop()
+    return "".join(folded), [*origins, end]
 
 
 def unusual(text: str) -> str:

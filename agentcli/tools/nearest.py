@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import heapq
 import re
+from collections.abc import Iterable
 
-from agentcli.tools.differences import explain, fold
+from agentcli.tools.differences import explain, fold, fold_with_origins
 
 _MAX_LINES = 20_000
 _MAX_LINE = 500
 _SHOWN = 160
+_CANDIDATES = 20
 _NUMBERED = re.compile(r"^ *\d+\t", re.MULTILINE)
 
 
@@ -79,10 +82,13 @@ def _align(there: str, line: str) -> tuple[str, str, int]:
     looks = fold(line)
     if fold(there) == looks:
         return there, line, 0
-    start = max((i for i in range(len(there)) if fold(there[i:]).startswith(looks)), default=0)
-    end = next((j for j in range(start + 1, len(there) + 1) if fold(there[start:j]) == looks), len(there))
-    part = there[start:end]
-    return part, line.strip(" ") if fold(part) == looks else line, start
+    folded, origins = fold_with_origins(there)
+    place = folded.find(looks)
+    if place < 0:
+        return there, line, 0
+    start = origins[place]
+    part = there[start : origins[place + len(looks)]]
+    return part, line.strip(" "), start
 
 
 def _similar_lines(text: str, wanted: str) -> str:
@@ -91,13 +97,27 @@ def _similar_lines(text: str, wanted: str) -> str:
     lines = text.split("\n")[:_MAX_LINES]
     if not telling:
         return ""
-    strips = {line.strip(): i for i, line in reversed(list(enumerate(lines))) if 0 < len(line) <= _MAX_LINE}
-    near = difflib.get_close_matches(telling, strips, n=3, cutoff=0.6)
+    numbers: dict[str, int] = {}
+    for number, line in enumerate(lines, 1):
+        if 0 < len(line) <= _MAX_LINE:
+            numbers.setdefault(line.strip(), number)
+    near = difflib.get_close_matches(telling, _candidates(telling, numbers), n=3, cutoff=0.6)
     if not near:
         return ""
-    listed = "; ".join(f"line {strips[line] + 1}: {_shown(lines[strips[line]])}" for line in near)
+    listed = "; ".join(f"line {numbers[line]}: {_shown(lines[numbers[line] - 1])}" for line in near)
     first = explain(near[0], telling)
-    return f"Nearest to {_shown(telling)} is {listed}." + (f" In line {strips[near[0]] + 1} {first}." if first else "")
+    return f"Nearest to {_shown(telling)} is {listed}." + (f" In line {numbers[near[0]]} {first}." if first else "")
+
+
+def _candidates(telling: str, lines: Iterable[str]) -> list[str]:
+    """The lines that share most runs of three characters: comparing all of them well would take minutes."""
+    wanted = _runs(telling)
+    shares = ((len(wanted & runs) / (len(wanted) + len(runs)), line) for line in lines if (runs := _runs(line)))
+    return [line for share, line in heapq.nlargest(_CANDIDATES, shares) if share > 0]
+
+
+def _runs(line: str) -> set[str]:
+    return {line[i : i + 3] for i in range(max(1, len(line) - 2))}
 
 
 def _shown(line: str) -> str:
