@@ -219,7 +219,10 @@ class Transport:
             return Failure("the connection timed out", kind="timeout")
         if isinstance(error, anthropic.APIConnectionError | httpx2.HTTPError | OSError):
             return _connection_failure(error)
-        if isinstance(error, anthropic.AnthropicError | ValueError | ImportError):
+        if isinstance(error, ImportError):
+            provider = self.connection.provider
+            return Failure(f"{provider} needs more packages: install agentcli[{provider}] ({error})", retryable=False)
+        if isinstance(error, anthropic.AnthropicError | ValueError):
             return Failure(_words(error), retryable=False)
         raise error
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import pytest
 
-from agentcli.errors import SetupError
+from agentcli.errors import ApiError, SetupError
 from agentcli.model.connection import Connection, connect, with_helper_key
 from tests.api import ApiServer
 from tests.model.conftest import MakeClient
-from tests.model.worlds import ask, collect
+from tests.model.worlds import LATE, READ, ask, collect
 
 KEY = {"ANTHROPIC_API_KEY": "sk-1"}
 
@@ -155,3 +157,26 @@ async def test_a_cloud_without_its_packages_says_what_to_install(make_client: Ma
     client = make_client(connection=Connection("vertex", key_source="Google Cloud"))
     with pytest.raises(SetupError, match="vertex"):
         await client.prefetch()
+
+
+async def test_foundry_is_asked_through_its_own_client(api: ApiServer, make_client: MakeClient) -> None:
+    api.play("fine")
+    env = {
+        "CLAUDE_CODE_USE_FOUNDRY": "1",
+        "ANTHROPIC_FOUNDRY_BASE_URL": api.url,
+        "ANTHROPIC_FOUNDRY_API_KEY": "sk-foundry",
+    }
+    await collect(make_client(connection=await connect({}, env)).stream(ask(tools=(READ, LATE))))
+    (request,) = api.requests
+    assert (request.headers["api-key"], request.tool_names, request.betas) == ("sk-foundry", ["Read"], ())
+
+
+async def test_bedrock_without_its_packages_says_what_to_install(
+    make_client: MakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if importlib.util.find_spec("boto3") is not None:
+        pytest.skip("the packages are installed")
+    monkeypatch.setenv("AWS_REGION", "eu-north-1")
+    client = make_client(connection=Connection("bedrock", "http://127.0.0.1:1", key_source="AWS"))
+    with pytest.raises((ApiError, SetupError), match=r"install agentcli\[bedrock\]"):
+        await collect(client.stream(ask(model="anthropic.claude-opus-5-5")))
