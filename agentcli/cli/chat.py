@@ -9,6 +9,7 @@ import typer
 from typer.exceptions import TyperException
 
 from agentcli.cli.arguments import normalise, split_rules
+from agentcli.cli.start import Launch, launch
 from agentcli.errors import UsageError
 from agentcli.ports.permissions import PERMISSION_MODES, PermissionMode
 from agentcli.prompt.options import text_option
@@ -27,10 +28,11 @@ def run_chat(arguments: list[str]) -> int:
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.command(epilog=EPILOG)(chat)
     try:
-        code = typer.main.get_command(app).main(args=normalise(arguments), prog_name="agentcli", standalone_mode=False)
+        given = typer.main.get_command(app).main(args=normalise(arguments), prog_name="agentcli", standalone_mode=False)
     except TyperException as error:
         raise UsageError(f"{error.format_message()} (see `agentcli --help`)") from error
-    return int(code or 0)
+    # Outside of the parser: it would turn a closed pipe into its own exit code.
+    return launch(given) if isinstance(given, Launch) else int(given or 0)
 
 
 def chat(
@@ -70,10 +72,8 @@ def chat(
     add_dir: Annotated[list[Path] | None, typer.Option(help="A further working directory.")] = None,
     trust: Annotated[bool, typer.Option(help="Let this project's own settings act.")] = False,
     bare: Annotated[bool, typer.Option(help="Read no settings, memory, agents or hooks.")] = False,
-) -> int:
+) -> Launch:
     """An interactive coding agent for the terminal."""
-    from agentcli.cli.start import Launch, launch
-
     append = text_option("--append-system-prompt", append_system_prompt, append_system_prompt_file)
     options = SessionOptions(
         cwd=Path.cwd(),
@@ -103,15 +103,13 @@ def chat(
         verbose=verbose,
         strict_permissions=strict_permissions,
     )
-    return launch(
-        Launch(
-            options=options,
-            prompt=" ".join(prompt or ()),
-            headless=print_,
-            output_format=cast("Any", _one_of("--output-format", output_format, OUTPUT)),
-            input_format=cast("Any", _one_of("--input-format", input_format, INPUT)),
-            partial=include_partial_messages,
-        )
+    return Launch(
+        options=options,
+        prompt=" ".join(prompt or ()),
+        headless=print_,
+        output_format=cast("Any", _one_of("--output-format", output_format, OUTPUT)),
+        input_format=cast("Any", _one_of("--input-format", input_format, INPUT)),
+        partial=include_partial_messages,
     )
 
 

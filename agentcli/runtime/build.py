@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from agentcli import __version__
-from agentcli.agent.agent import Agent
+from agentcli.agent.agent import INTERRUPTION, Agent
 from agentcli.agent.reminders import Reminders
 from agentcli.agent.rooms import Limits, Rooms
 from agentcli.agent.sources import ChangedFilesSource, DateSource, ModeSource, TodoSource
@@ -16,7 +16,6 @@ from agentcli.agent.state import SessionState
 from agentcli.conversation import ConversationCache
 from agentcli.env import number, truthy
 from agentcli.events import EventStream
-from agentcli.messages import Json
 from agentcli.model.catalog import DEFAULT_MODEL, check_effort, model_info, resolve_model
 from agentcli.model.client import AnthropicClient
 from agentcli.model.monitor import CacheMonitor
@@ -24,7 +23,9 @@ from agentcli.model.scripted import ScriptedClient
 from agentcli.modes.agent import MainThreadAgent
 from agentcli.modes.plan import mode_reminder
 from agentcli.permissions.broker import Broker
-from agentcli.ports.model import ModelClient, ModelInfo, ThinkingChoice, ToolSpec
+from agentcli.ports.model import ModelClient, ModelInfo, ThinkingChoice
+from agentcli.ports.prompt import Reminder
+from agentcli.ports.prompt import Reminder
 from agentcli.ports.sessions import Clock, PrefixRecord
 from agentcli.prompt.source import PromptSource
 from agentcli.runtime.client import make_client
@@ -34,11 +35,14 @@ from agentcli.runtime.identity import open_file
 from agentcli.runtime.journal import CurrentJournal
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.prompting import main_agent, make_prompt_source, prompt_context
+from agentcli.runtime.resumed import changed_front, resumed_effort, resumed_tools
 from agentcli.runtime.session import Session
 from agentcli.runtime.toolbox import ContextFactory, Toolbox, make_toolbox
 from agentcli.runtime.world import World, read_world, scratch_enabled
-from agentcli.sessions import OpenSession, SessionStore, recorder, restored_cache
+from agentcli.sessions import Loaded, OpenSession, SessionStore, recorder, restored_cache
 from agentcli.tools.jobs import JobReminders
+
+INTERRUPTED = "The previous turn was interrupted. Calls without a result were not finished."
 
 
 async def open_session(
@@ -59,13 +63,15 @@ async def open_session(
     start_date = world.clock.now().date().isoformat()
     model = _model(world, agent)
     opened, note = open_file(store, options, {"version": __version__, "model": model, "start_date": start_date})
+    loaded = opened.loaded
     try:
         builder = _Builder(world, events, monitor, asked, store, opened, agent, warn)
-        session = builder.build(model, start_date)
+        session = builder.build(_resumed_model(world, loaded) or model, start_date)
+        changed = await changed_front(session, loaded) if loaded else ""
     except BaseException:
         opened.close("failed start")
         raise
-    told = (*world.settings.errors, *world.settings.warnings, note, *_load_notes(opened))
+    told = (*world.settings.errors, *world.settings.warnings, note, *(loaded.notes if loaded else ()), changed)
     session.start_notices += [text for text in (*early, *told) if text]
     warn.session = session
     return session
@@ -114,9 +120,9 @@ class _Builder:
         reminders = Reminders(
             [
                 prompt,
-                DateSource(self.world.clock, state.start_date),
+                DateSource(self.world.clock, lambda: state.start_date, state.cache),
                 ChangedFilesSource(toolbox.seen),
-                ModeSource(gate, mode_reminder),
+                ModeSource(gate, mode_reminder, state.cache),
                 TodoSource(state),
                 JobReminders(toolbox.jobs),
             ]
@@ -175,26 +181,36 @@ class _Builder:
 
     def _state(self, model: str, start_date: str, toolbox: Toolbox, record: PrefixRecord | None) -> SessionState:
         options, loaded = self.world.options, self.opened.loaded
-        info = model_info(model)
-        effort = options.effort or (record.effort if record else None) or self.world.settings.text("effortLevel")
+        info, specs = model_info(model), toolbox.specs()
+        kept = resumed_effort(loaded, model) if loaded and loaded.model else self.world.settings.text("effortLevel")
+        effort = options.effort or kept
         state = SessionState(
             session_id=self.opened.id,
             model=model,
             start_date=start_date,
-            tools=_recorded_tools(record) if record else toolbox.specs(),
+            tools=resumed_tools(record, specs, chosen=options.tools is not None) if record else specs,
             effort=check_effort(effort, info) if effort else None,
-            thinking=_thinking(options, record),
+            thinking=_thinking(options, loaded),
             query_source=options.query_source,
             interactive=options.interactive,
             cache=restored_cache(loaded) if loaded else ConversationCache(),
         )
         if loaded:
-            state.replace(loaded.messages, intent="")
-            state.todos = loaded.todos
-            state.usage = dict(loaded.usage)
-            state.cost = loaded.cost
-            state.turn = loaded.turns
-            state.context_tokens, state.measured = loaded.context_tokens, loaded.measured
+            state.restore(
+                loaded.messages,
+                usage=loaded.usage,
+                cost=loaded.cost,
+                turn=loaded.turns,
+                context_tokens=loaded.context_tokens,
+                measured=loaded.measured,
+            )
+            state.set_todos(loaded.todos)
+            if loaded.interrupted:
+                state.pending.append(Reminder("interrupted", INTERRUPTION))
+            if loaded.interrupted:
+                state.pending.append(Reminder("interrupted", INTERRUPTED))
+        if record and record.model != model:
+            state.intent = "model switch"
         return state
 
     def _prompt(self, state: SessionState, record: PrefixRecord | None, scratch: Path | None) -> PromptSource:
@@ -206,7 +222,7 @@ class _Builder:
             scratch=scratch,
         )
         client = self.client
-        return make_prompt_source(
+        source = make_prompt_source(
             self.world,
             context,
             cache=state.cache,
@@ -216,6 +232,14 @@ class _Builder:
             refused=lambda: isinstance(client, AnthropicClient) and "scope" in client.refused,
             warn=self.warn,
         )
+        if record and record.model != state.model:
+            source.model_switched()
+        return source
+
+
+def _resumed_model(world: World, loaded: Loaded | None) -> str | None:
+    """The conversation's own model, unless the command line names another."""
+    return loaded.model if loaded and not world.options.model else None
 
 
 def _model(world: World, agent: MainThreadAgent | None) -> str:
@@ -230,9 +254,9 @@ def _model(world: World, agent: MainThreadAgent | None) -> str:
     return resolve_model(named, env=world.env)
 
 
-def _thinking(options: SessionOptions, record: PrefixRecord | None) -> ThinkingChoice:
+def _thinking(options: SessionOptions, loaded: Loaded | None) -> ThinkingChoice:
     named = {"adaptive": "on", "disabled": "off"}.get(options.thinking or "")
-    return cast("ThinkingChoice", named or (record.thinking if record else "default"))
+    return cast("ThinkingChoice", named or (loaded.thinking if loaded else "default"))
 
 
 def _limits(world: World) -> Limits:
@@ -245,23 +269,3 @@ def _limits(world: World) -> Limits:
         stop_hook_cap=number("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", 8, world.env),
         parallel_calls=number("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY", 10, world.env) or 10,
     )
-
-
-def _recorded_tools(record: PrefixRecord) -> tuple[ToolSpec, ...]:
-    """The tool array as it was sent."""
-    return tuple(_spec(raw) for raw in record.tools)
-
-
-def _spec(raw: Json) -> ToolSpec:
-    return ToolSpec(
-        name=raw["name"],
-        description=raw["description"],
-        input_schema=raw["input_schema"],
-        deferred=raw["deferred"],
-        mcp=raw["mcp"],
-        raw=raw["raw"],
-    )
-
-
-def _load_notes(opened: OpenSession) -> tuple[str, ...]:
-    return opened.loaded.notes if opened.loaded else ()

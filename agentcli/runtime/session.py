@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import Any, cast
 from agentcli.agent.agent import Agent
 from agentcli.agent.measure import used
 from agentcli.agent.state import SessionState
-from agentcli.errors import UserError
+from agentcli.errors import SetupError, UserError
 from agentcli.events import (
     CacheObserved,
     Compacted,
@@ -74,6 +75,8 @@ class Session:
     title: str = ""
     start_notices: list[str] = field(default_factory=list)
     closed: bool = False
+    warming: asyncio.Task[None] | None = None
+    """Loads the SDK behind the first prompt."""
     cache_read_share: float | None = None
     """Read tokens by total input of the last request (0 to 1)."""
 
@@ -141,6 +144,8 @@ class Session:
     def start(self) -> None:
         """Call once, after subscribing: tells what happened before anybody listened."""
         self.toolbox.shell.prepare()
+        if isinstance(self.client, AnthropicClient):
+            self.warming = asyncio.create_task(_warm_up(self.client))
         for text in self.start_notices:
             self.events.emit(Notice("warning", text, "start"))
         self.start_notices.clear()
@@ -243,8 +248,8 @@ class Session:
             raise UserError("A turn is running; Esc ends it.")
         self.opened.close("clear")
         state = self.state
-        state.start_date = self.world.clock.now().date().isoformat()
-        self.opened = self.store.create({"model": state.model, "start_date": state.start_date})
+        today = self.world.clock.now().date().isoformat()
+        self.opened = self.store.create({"model": state.model, "start_date": today})
         self.journal.target = self.opened.journal
         self.monitor.forget(state.conversation_id)
         state.session_id = self.opened.id
@@ -261,10 +266,11 @@ class Session:
         return await self.agent.compact(focus)
 
     def begin_anew(self) -> None:
-        """What both ``/clear`` and every compaction do: sections and latches are reset, settings-derived inputs are
-        read again."""
+        """What both ``/clear`` and every compaction do: sections and latches are reset, settings-derived inputs and
+        the date are read again."""
         from agentcli.runtime.prompting import prompt_context
 
+        self.state.start_date = self.world.clock.now().date().isoformat()
         clear_system_prompt_sections(self.state.cache)
         self.prompt.context = prompt_context(
             self.world,
@@ -284,6 +290,8 @@ class Session:
         self.broker.withdraw_all()
         self.agent.interrupt()
         await self.agent.idle()
+        if self.warming is not None:
+            await self.warming
         try:
             await self.toolbox.close()
             with contextlib.suppress(OSError):  # the connection may be gone already
@@ -300,3 +308,8 @@ class Session:
         for problem in news.problems:
             self.events.emit(Notice("warning", problem, "settings"))
         self.gate.use(news.settings)
+
+
+async def _warm_up(client: AnthropicClient) -> None:
+    with contextlib.suppress(SetupError):  # the first request says it, where it can be answered
+        await client.prefetch()

@@ -1,0 +1,107 @@
+"""What a resumed session goes on with, and what had to change since: the same bytes, unless the user or another
+version of the program wants others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agentcli import __version__
+from agentcli.conversation import PromptPart, SystemPrompt
+from agentcli.messages import Json, user
+from agentcli.model.catalog import check_effort, model_info
+from agentcli.model.client import AnthropicClient
+from agentcli.model.fingerprint import compare
+from agentcli.ports.model import Effort, ModelRequest, ThinkingChoice, ToolSpec
+from agentcli.ports.prompt import StepContext
+from agentcli.ports.sessions import PrefixRecord
+from agentcli.sessions import Loaded
+
+if TYPE_CHECKING:
+    from agentcli.runtime.session import Session
+
+
+def resumed_tools(record: PrefixRecord, present: Sequence[ToolSpec], *, chosen: bool) -> tuple[ToolSpec, ...]:
+    """The tool array as it was sent.
+
+    Our own tools come as they are now, since it is this version that runs them; tools of servers stay as they were,
+    whether the server is there or not.  ``chosen``: the command line names the tools, so theirs is the array.
+    """
+    here = {spec.name: spec for spec in present}
+    recorded = [_spec(raw) for raw in record.tools]
+    foreign = {spec.name: spec for spec in recorded if spec.mcp or spec.raw is not None}
+    if chosen:
+        return (*present, *foreign.values())
+    known = here | foreign
+    return tuple(known[spec.name] for spec in recorded if spec.name in known)
+
+
+def resumed_effort(loaded: Loaded, model: str) -> Effort | None:
+    """The conversation's effort, where the model still has it."""
+    info = model_info(model)
+    return check_effort(loaded.effort, info) if loaded.effort in info.efforts and loaded.effort else None
+
+
+async def changed_front(session: Session, loaded: Loaded) -> str:
+    """One line for the user where the resumed conversation can't be sent as it was; empty where it can."""
+    record, client, state = loaded.prefix, session.client, session.state
+    if record is None or not state.messages or not isinstance(client, AnthropicClient):
+        return ""
+    now = ModelRequest(
+        system=await session.prompt.effective(StepContext(state.model, state.interactive)),
+        tools=state.tools,
+        messages=(user("."),),
+        model=state.model,
+        conversation=state.cache,
+        effort=state.effort,
+        thinking=state.thinking,
+        query_source=state.query_source,
+    )
+    before = replace(
+        now,
+        system=_system(record.system),
+        tools=tuple(_spec(raw) for raw in record.tools),
+        model=record.model,
+        effort=_effort(record),
+        thinking=_thinking(record),
+    )
+    change = compare(client.preview(before).fingerprint, client.preview(now).fingerprint)
+    if change is None:
+        return ""
+    by = f" by version {__version__} (it was {loaded.version})" if loaded.version not in ("", __version__) else ""
+    return f"The conversation is read uncached once, since it is resumed{by} with another beginning: {change.cause}."
+
+
+def _system(raw: Json) -> SystemPrompt:
+    return SystemPrompt(
+        tuple(PromptPart(**part) for part in raw["parts"]),
+        raw["level"],
+        append=raw["append"],
+        layout=raw["layout"],
+        global_scope=raw["global_scope"],
+    )
+
+
+def _spec(raw: Json) -> ToolSpec:
+    return ToolSpec(
+        name=raw["name"],
+        description=raw["description"],
+        input_schema=raw["input_schema"],
+        deferred=raw["deferred"],
+        mcp=raw["mcp"],
+        raw=raw["raw"],
+    )
+
+
+def _effort(record: PrefixRecord) -> Effort | None:
+    info = model_info(record.model)
+    return check_effort(record.effort, info) if record.effort in info.efforts and record.effort else None
+
+
+def _thinking(record: PrefixRecord) -> ThinkingChoice:
+    match record.thinking:
+        case "on" | "off":
+            return record.thinking
+        case _:
+            return "default"
