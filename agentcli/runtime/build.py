@@ -25,7 +25,6 @@ from agentcli.modes.plan import mode_reminder
 from agentcli.permissions.broker import Broker
 from agentcli.ports.model import ModelClient, ModelInfo, ThinkingChoice
 from agentcli.ports.prompt import Reminder
-from agentcli.ports.prompt import Reminder
 from agentcli.ports.sessions import Clock, PrefixRecord
 from agentcli.prompt.source import PromptSource
 from agentcli.runtime.client import make_client
@@ -41,8 +40,6 @@ from agentcli.runtime.toolbox import ContextFactory, Toolbox, make_toolbox
 from agentcli.runtime.world import World, read_world, scratch_enabled
 from agentcli.sessions import Loaded, OpenSession, SessionStore, recorder, restored_cache
 from agentcli.tools.jobs import JobReminders
-
-INTERRUPTED = "The previous turn was interrupted. Calls without a result were not finished."
 
 
 async def open_session(
@@ -207,8 +204,6 @@ class _Builder:
             state.set_todos(loaded.todos)
             if loaded.interrupted:
                 state.pending.append(Reminder("interrupted", INTERRUPTION))
-            if loaded.interrupted:
-                state.pending.append(Reminder("interrupted", INTERRUPTED))
         if record and record.model != model:
             state.intent = "model switch"
         return state
