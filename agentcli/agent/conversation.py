@@ -16,6 +16,7 @@ from agentcli.agent.reminders import blocks
 from agentcli.agent.rooms import Limits, Rooms
 from agentcli.agent.state import SessionState
 from agentcli.agent.turn import Answer
+from agentcli.conversation import SystemPrompt
 from agentcli.events import AssistantMessage, CacheObserved, Notice, PromptAccepted, ToolResultsAppended
 from agentcli.messages import Block, Message, TextBlock, message_to_record, repair
 from agentcli.ports.frontend import UserInput
@@ -31,6 +32,8 @@ class Conversation:
         self._state = state
         self._rooms = rooms
         self.compactor = Compactor(state, rooms, limits, request=self.request)
+        self._sent: SystemPrompt | None = None
+        """The effective prompt of the last request."""
 
     async def request(self) -> ModelRequest:
         """The next request: the effective prompt of this step and everything said so far."""
@@ -38,6 +41,7 @@ class Conversation:
         self.settle()
         system = await self._rooms.prompt.effective(StepContext(state.model, state.interactive))
         self._rooms.journal.prefix(prefix_record(state, system))
+        self._sent = system
         return ModelRequest(
             system=system,
             tools=state.tools,
@@ -74,6 +78,8 @@ class Conversation:
     def keep(self, answer: Answer, *, partial: bool = False) -> None:
         """Makes the answer part of the conversation.  An empty one is only accounted for."""
         state, report = self._state, answer.report
+        if self._sent is not None:  # with what was decided when the request was built (latches)
+            self._rooms.journal.prefix(prefix_record(state, self._sent))
         state.spend(answer.model, answer.usage, report.cost if report else None)
         if answer.message.content:
             state.context_tokens = answer.usage.total_input + answer.usage.output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentcli.agent.conversation import Conversation
 from agentcli.agent.images import without_refused_image
+from agentcli.agent.measure import without_thinking
 from agentcli.agent.rooms import Rooms
 from agentcli.agent.state import SessionState
 from agentcli.errors import ApiError, TurnError
@@ -11,23 +12,39 @@ from agentcli.events import Notice
 
 
 class Mender:
-    """For one turn: a prompt that is too long is compacted once, a refused image gives way to a note."""
+    """For one turn: a prompt that is too long is compacted once, a refused image gives way to a note, thinking that
+    is not taken back is dropped."""
 
     def __init__(self, state: SessionState, rooms: Rooms, talk: Conversation) -> None:
         self._state = state
         self._rooms = rooms
         self._talk = talk
         self._compacted = False
+        self._unthought = False
 
     async def mended(self, error: ApiError) -> bool:
         """Whether the conversation was changed so that the request can be sent again."""
         if error.kind == "prompt_too_long":
             return await self.compact_once()
+        if self._thinking_dropped(error):
+            return True
         mended = without_refused_image(self._state.messages, error)
         if mended is None:
             return False
         self._talk.rewrite(mended, intent="image removed")
         self._rooms.emit(Notice("warning", "The API refused an image; a note stands in its place.", "image_removed"))
+        return True
+
+    def _thinking_dropped(self, error: ApiError) -> bool:
+        """Thinking that the server does not take back (another account, a damaged file) is dropped whole."""
+        text = str(error).lower()
+        if self._unthought or error.kind != "invalid_request" or not ("signature" in text and "thinking" in text):
+            return False
+        self._unthought = True
+        plain = [m for m in map(without_thinking, self._state.messages) if m.content]
+        self._talk.rewrite(plain, intent="thinking removed")
+        words = "The API does not take earlier thinking back; the conversation goes on without it."
+        self._rooms.emit(Notice("warning", words, "thinking_removed"))
         return True
 
     async def compact_once(self) -> bool:

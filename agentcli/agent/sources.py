@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentcli.agent.state import SessionState
+from agentcli.conversation import ConversationCache
 from agentcli.ports.permissions import PermissionGate
 from agentcli.ports.prompt import Moment, Reminder
 from agentcli.ports.sessions import Clock
@@ -19,17 +20,22 @@ LISTED = 20
 
 @dataclass(slots=True)
 class DateSource:
-    """A session that runs past midnight."""
+    """A session that runs past midnight.
+
+    ``start`` gives the local date (YYYY-MM-DD) of the prompt; what was told since is kept among the conversation's
+    choices, so that a resumed session knows it.
+    """
 
     clock: Clock
-    told: str
-    """The local date (YYYY-MM-DD) that the model believes in: at first the prompt's."""
+    start: Callable[[], str]
+    cache: ConversationCache = field(default_factory=ConversationCache)
 
     async def collect(self, moment: Moment, *, paths: Sequence[Path] = ()) -> list[Reminder]:
         today = self.clock.now().date().isoformat()
-        if today == self.told or moment == "file_touched":
+        # A compaction builds the prompt anew, with the date of its day.
+        if moment in ("file_touched", "after_compaction") or today == self.cache.choices.get("told_date", self.start()):
             return []
-        self.told = today
+        self.cache.choices["told_date"] = today
         return [Reminder("date", f"The date has changed: today is {today}.")]
 
 
@@ -61,22 +67,24 @@ ModeTexts = Callable[[str, str], str | None]
 
 @dataclass(slots=True)
 class ModeSource:
-    """The permission mode, where the model has to know it (plan mode on and off)."""
+    """The permission mode, where the model has to know it (plan mode on and off).  What was told is kept among the
+    conversation's choices, so that a resumed session knows it."""
 
     gate: PermissionGate
     texts: ModeTexts
-    told: str = "default"
-    """The mode that the model believes in."""
+    cache: ConversationCache = field(default_factory=ConversationCache)
+    _told: str = ""
+    """The mode that the model believes in: choices are emptied after a compaction has collected its reminders."""
 
     async def collect(self, moment: Moment, *, paths: Sequence[Path] = ()) -> list[Reminder]:
-        now = self.gate.mode
         if moment == "file_touched":
             return []
-        previous = "default" if moment == "after_compaction" else self.told
-        if now == previous:
-            return []
-        self.told = now
-        text = self.texts(previous, now)
+        anew = moment in ("first_message", "after_compaction")
+        previous = "default" if anew else self._told or str(self.cache.choices.get("told_mode", "default"))
+        now = self._told = self.gate.mode
+        if now != "default" or "told_mode" in self.cache.choices:
+            self.cache.choices["told_mode"] = now
+        text = self.texts(previous, now) if now != previous else None
         return [Reminder("mode", text)] if text else []
 
 

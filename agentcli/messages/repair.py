@@ -37,6 +37,8 @@ class Repair:
 def repair(messages: Sequence[Message], *, missing: str = LOST) -> Repair:
     """Pairs every tool use with one result in the next message, drops what can't be sent, joins equal roles.
 
+    Thinking behind the first change is dropped: it is bound to everything in front of it.
+
     ``missing`` is the text of an error result for a call that has none.  The last message may be an assistant message
     with open calls only when nothing follows; then a user message with the error results is appended.
     """
@@ -46,7 +48,7 @@ def repair(messages: Sequence[Message], *, missing: str = LOST) -> Repair:
         told = len(notes)
         mended = _pass(mended, missing, notes)
         if len(notes) == told:
-            return Repair(tuple(mended), tuple(notes))
+            return Repair(_unbound(mended, messages, notes) if notes else tuple(mended), tuple(notes))
 
 
 def _pass(messages: list[Message], missing: str, notes: list[str]) -> list[Message]:
@@ -198,6 +200,27 @@ def _answered(message: Message, calls: list[ToolUseBlock], missing: str, notes: 
         return message
     notes.append("put results in the order of their calls, in front of everything else")
     return Message("user", content)
+
+
+def _unbound(mended: Sequence[Message], before: Sequence[Message], notes: list[str]) -> tuple[Message, ...]:
+    """Without the thinking that stands behind the first block which is not what it was."""
+    old = [(m.role, b) for m in before for b in m.content]
+    new = [(m.role, b) for m in mended for b in m.content]
+    same = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    if not any(isinstance(b, ThinkingBlock | RedactedThinkingBlock) for _, b in new[same:]):
+        return tuple(mended)
+    notes.append("dropped thinking behind what was changed")
+    kept: list[Message] = []
+    position = 0
+    for message in mended:
+        blocks = [
+            b
+            for i, b in enumerate(message.content, position)
+            if i < same or not isinstance(b, ThinkingBlock | RedactedThinkingBlock)
+        ]
+        position += len(message.content)
+        kept.append(message if len(blocks) == len(message.content) else Message(message.role, tuple(blocks)))
+    return tuple(kept)
 
 
 def _error(call: ToolUseBlock, text: str) -> ToolResultBlock:

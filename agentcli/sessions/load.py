@@ -49,6 +49,8 @@ class Loaded:
     interrupted: bool
     first_prompt: str
     notes: tuple[str, ...] = ()
+    version: str = ""
+    """Of the program that wrote the session last."""
 
 
 def load(path: Path, *, longest_line: int = LONGEST_LINE) -> Loaded:
@@ -86,6 +88,7 @@ def load(path: Path, *, longest_line: int = LONGEST_LINE) -> Loaded:
         interrupted=replay.interrupted,
         first_prompt=replay.first_prompt,
         notes=(*notes, *replay.notes),
+        version=replay.version,
     )
 
 

@@ -29,6 +29,8 @@ from agentcli.text import clean
 class Replay:
     session_id: str = ""
     cwd: str = ""
+    version: str = ""
+    """Of the program that wrote last."""
     messages: list[Message] = field(default_factory=list)
     deltas: list[bytes] = field(default_factory=list)
     """Lines of text that was shown and has no message yet; parsed only if it never gets one."""
@@ -92,6 +94,7 @@ class Replay:
             self.settle()
         self.session_id = str(entry.get("session_id") or self.session_id)
         self.cwd = str(entry.get("cwd") or self.cwd)
+        self.version = str(entry.get("version") or self.version)
 
     def _message(self, message: Message) -> None:
         if message.role not in ("user", "assistant"):
@@ -124,6 +127,8 @@ class Replay:
         match entry["kind"]:
             case "prefix":
                 self.prefix = _prefix(entry)
+                self.model, self.effort = self.prefix.model, self.prefix.effort
+                self.thinking = self.prefix.thinking
             case "todos":
                 self.todos = tuple(Todo(t["content"], t["status"], t.get("active_form", "")) for t in entry["todos"])
             case "title":

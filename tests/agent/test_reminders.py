@@ -46,7 +46,7 @@ def test_a_reminder_is_valid_unicode() -> None:
 
 async def test_a_new_date_is_told_once() -> None:
     clock = FixedClock()
-    source = DateSource(clock, "2026-11-30")
+    source = DateSource(clock, lambda: "2026-11-30")
     assert await source.collect("before_step") == []
     clock.date = datetime(2026, 12, 1, tzinfo=UTC)
     assert await source.collect("file_touched") == []
@@ -148,7 +148,7 @@ async def test_everything_that_happens_in_a_turn_is_appended_and_stored_as_sent(
 
     sources = [
         Happening(),
-        DateSource(clock, "2026-11-30"),
+        DateSource(clock, lambda: "2026-11-30"),
         ModeSource(policy, lambda before, now: f"mode {now}"),
         NewsSource("jobs", news),
     ]

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +19,15 @@ from tests.e2e.harness import FIRST_PARTY, NEWEST, PIXEL, Stage, appended, block
 from tests.e2e.program import run
 
 LONG = "A long line that says something about the code of this place.\n" * 60
+UNCACHED = "The conversation is read uncached once, since it is resumed with another beginning:"
 TODOS = [{"content": "mend it", "status": "in_progress", "activeForm": "mending it"}]
 
 
 @pytest.fixture
-def stage(api: ApiServer, home: Path, project: Path) -> Iterator[Stage]:
+def stage(api: ApiServer, home: Path, project: Path) -> Stage:
     for name in ("a.py", "b.py", "c.py"):
         (project / name).write_text(f"# {name}\n{LONG}")
-    yield Stage(api, home, project)
+    return Stage(api, home, project)
 
 
 async def eventful(stage: Stage, session: Session) -> None:
@@ -74,11 +72,11 @@ def check(before: Request, after: Request) -> list[str]:
 
 
 @pytest.fixture
-async def left(stage: Stage) -> AsyncIterator[Stage]:
+async def left(stage: Stage) -> Stage:
     """A session with everything in it, closed."""
     async with stage.session(effort="low", thinking="adaptive") as session:
         await eventful(stage, session)
-    yield stage
+    return stage
 
 
 async def test_every_way_to_go_on_sends_the_same_bytes(left: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,8 +89,9 @@ async def test_every_way_to_go_on_sends_the_same_bytes(left: Stage, monkeypatch:
         await stage.say(session, "next", reply(thinking("Going on."), text("Yes.")))
         first = stage.requests[-1]
         new = check(before, first)
-        assert [json.loads(b)[0] for b in new] == ["assistant", "user", "user"]
-        assert ["Half of an ans" in new[0], "was interrupted" in new[1], '"next"' in new[2]] == [True] * 3
+        kinds = [(role, block["type"]) for role, block in map(json.loads, new)]
+        assert kinds == [("assistant", "thinking"), ("assistant", "text"), ("user", "text"), ("user", "text")]
+        assert ["Half of an ans" in new[1], "interrupted the previous turn" in new[2], '"next"' in new[3]] == [True] * 3
         await stage.say(session, "more", "Surely.")
         check(first, stage.requests[-1])
     before = stage.requests[-1]
@@ -120,7 +119,7 @@ async def test_model_effort_and_thinking_stay_though_settings_changed(stage: Sta
     async with stage.session(resume=NEWEST) as session:
         await stage.say(session, "three", "ok")
     assert (before.model, before.json["output_config"]["effort"]) == ("claude-sonnet-5-5", "low")
-    assert len(check(before, stage.requests[-1])) == 2
+    assert len(check(before, stage.requests[-1])) == 3
 
 
 async def test_a_switch_just_before_the_exit_holds_and_is_named(stage: Stage) -> None:
@@ -128,10 +127,8 @@ async def test_a_switch_just_before_the_exit_holds_and_is_named(stage: Stage) ->
         await stage.say(session, "one " + LONG, reply(thinking("hm"), text("ok")))
         await session.set_model("opus")
     async with stage.session(resume=NEWEST) as session:
-        assert session.start_notices == [
-            "The conversation is read uncached once, since it is resumed with another beginning: model changed "
-            "(claude-sonnet-5-5 to claude-opus-5-5)."
-        ]
+        (line,) = session.start_notices
+        assert line == f"{UNCACHED} model changed (claude-sonnet-5-5 to claude-opus-5-5)."
         await stage.say(session, "two", "ok")
     assert stage.requests[-1].model == "claude-opus-5-5"
     assert "claude-opus-5-5" in stage.requests[-1].system_text
@@ -199,10 +196,7 @@ async def test_a_tool_that_is_gone_is_named(stage: Stage) -> None:
 
     rewritten(stage, with_more)
     async with stage.session(resume=NEWEST) as session:
-        assert session.start_notices == [
-            "The conversation is read uncached once, since it is resumed with another beginning: "
-            "tool `Teleport` removed."
-        ]
+        assert session.start_notices == [f"{UNCACHED} tool `Teleport` removed."]
         await stage.say(session, "two", "ok")
 
 
