@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentcli.commands.base import Command, CommandContext, CommandResult
 from agentcli.errors import UserError
+from agentcli.ports.permissions import PermissionUpdate
 
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
@@ -17,7 +18,7 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
     real = path.resolve()
     if workspace.contains(real):
         return CommandResult(f"`{real}` is among the working directories already.")
-    workspace.extra_roots.append(real)
+    context.session.gate.apply((PermissionUpdate("addDirectories", directories=(str(real),)),))
     return CommandResult(f"The agent may work in `{real}` for the rest of this session.")
 
 

@@ -8,7 +8,8 @@ from agentcli.ports.frontend import Choice
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
     session = context.session
-    info, current = session.info, session.status().effort
+    info = session.info
+    current = session.status().effort or info.default_effort
     if not info.efforts:
         return CommandResult(f"{info.name} has no effort setting.")
     price = session.switch_price(session.status().model)
@@ -18,7 +19,7 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
         choices = [Choice(e, e, "as now" if e == current else cost) for e in info.efforts]
         wanted = await context.dialogs.choose("Effort", choices, current=current)
     if not wanted or wanted == current:
-        return CommandResult(f"The effort stays {current or info.default_effort or 'as the model has it'}.")
+        return CommandResult(f"The effort stays {current or 'as the model has it'}.")
     await session.set_model(effort=wanted)
     return CommandResult(f"The next request {cost}." if cost else "")
 

@@ -104,6 +104,8 @@ TEXTS: Mapping[str, str] = {
     "command.exit": "Leave; the session can be resumed",
     "command.export": "Write the conversation to a file",
     "command.help": "Commands and keys",
+    "command.init": "Write a CLAUDE.md for this repository",
+    "command.memory": "Show and edit memory files",
     "command.mode": "Change how permission is given",
     "command.model": "Change the model; shows what a change costs",
     "command.permissions": "Which rules hold, and where they come from",

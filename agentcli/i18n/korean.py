@@ -95,6 +95,8 @@ TEXTS: Mapping[str, str] = {
     "command.exit": "종료 (세션은 이어갈 수 있음)",
     "command.export": "대화를 파일로 저장",
     "command.help": "명령과 단축키",
+    "command.init": "이 저장소의 CLAUDE.md 작성",
+    "command.memory": "메모리 파일 보기와 편집",
     "command.mode": "권한 모드 변경",
     "command.model": "모델 변경 (바꾸는 비용 표시)",
     "command.permissions": "적용되는 권한 규칙과 그 출처",

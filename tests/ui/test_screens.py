@@ -181,7 +181,7 @@ async def test_queued_messages_are_visible(golden: Golden) -> None:
 
 async def test_slash_menu(golden: Golden) -> None:
     async with theatre(ScriptedSession()) as show:
-        show.keys("/mo")
+        show.keys("/mode")
         await show.see("/model [name]")
         golden("menu.txt", await show.settled())
 

@@ -56,6 +56,7 @@ class Controller:
         self.session = session
         self._unsubscribe = session.events.subscribe(self.handle)
         self.screen.sources.status = session.status
+        self.screen.view.painter.root = str(session.workspace.start)
         status = session.status()
         self.screen.view.note(f"agentcli {__version__} {self.screen.glyphs.dot} {status.model_name}", "accent")
         self.screen.view.note(f"{status.cwd}\n{self.screen.texts('banner.help')}", "dim")

@@ -126,11 +126,8 @@ class Stage:
         else:
             used = 1 + (MENU_ROWS if self._parts.buffer.complete_state else 0)
             used += min(self._parts.buffer.document.line_count, max(1, rows // 2))
-        room = rows - used - 2
-        if room < 0:
-            return []
-        lines = self._parts.live(width, room)
-        return flatten([[], *lines, *([[]] if lines else [])])
+        lines = self._parts.live(width, max(0, rows - used - 1))
+        return flatten([*lines, *([[]] if len(lines) > 1 else [])])
 
     def _status(self) -> StyleAndTextTuples:
         return self._parts.status(_columns() - 1)

@@ -12,7 +12,6 @@ from agentcli.events import PermissionAsked, PermissionResolved
 from agentcli.i18n import Texts
 from agentcli.ports.frontend import SessionHandle
 from agentcli.ports.permissions import Answer, PermissionUpdate
-from agentcli.text import one_line
 from agentcli.ui.terminal.modal import Modal, ModalQueue, Option, Picked
 from agentcli.ui.terminal.output.pen import Fragments, safe
 from agentcli.ui.terminal.view import View
@@ -75,7 +74,10 @@ class PermissionDialogs:
 
     def _print(self, event: PermissionAsked) -> None:
         if event.preview is not None:
-            head = Text(self._texts("permission.preview", tool=event.name, title=one_line(safe(event.title))), "accent")
+            head = Text(
+                self._texts("permission.preview", tool=event.name, title=self._view.painter.title(event.title)),
+                "accent",
+            )
             self._view.sheet.put(head, "note")
             lines = self._view.painter.preview(event.preview)
             self._view.sheet.put(Group(*lines), "note", spaced=False, wrap=False)
@@ -90,7 +92,7 @@ class PermissionDialogs:
         if event.title and (event.preview is None or long):
             lines.append(Text("  " + safe(event.title)))
         elif event.title and type(event.preview).__name__ == "DiffDisplay":
-            lines.append(Text("  " + one_line(safe(event.title), 300)))
+            lines.append(Text("  " + self._view.painter.title(event.title)))
         if event.preview is not None and not long:
             lines += [Text("  ").append_text(line) for line in self._view.painter.preview(event.preview)]
         if event.reason:

@@ -279,9 +279,10 @@ class View:
             self.sheet.put(renderable, "text", spaced=piece.spaced, wrap=piece.kind != "code")
 
     def live(self, width: int, height: int) -> list[Fragments]:
-        """The live lines: the unfinished block, then what goes on; together at most ``height``."""
+        """The live lines, at most ``height``: a blank one where a gap will be, the unfinished block, what goes on."""
         doing = draw(self.activity, self.painter, self.glyphs, self.texts)
         below = self.sheet.pen.fragments(Group(*doing), width) if doing else []
         below = below[-max(height, 0) :] if height > 0 else []
-        tail = self._answer.tail(width, height - len(below) - 1)
-        return [*tail, *([[]] if tail and below else []), *below]
+        tail = self._answer.tail(width, height - len(below) - 2)
+        above: list[Fragments] = [[]] if not tail or self._answer.tail_spaced else []
+        return [*above, *tail, *([[]] if tail and below else []), *below][: max(height, 0)]

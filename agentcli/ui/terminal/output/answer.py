@@ -61,6 +61,12 @@ class AnswerStream:
             self._drawn = (piece, width, self._draw(piece, width))
         return self._drawn[2][-height:]
 
+    @property
+    def tail_spaced(self) -> bool:
+        """Whether a blank line belongs in front of the tail."""
+        piece = self._splitter.tail
+        return piece is None or self._sheet.gap("text", spaced=piece.spaced)
+
     def _draw(self, piece: Piece, width: int) -> list[Fragments]:
         pen = self._sheet.pen
         if len(piece.text) > TAIL_SOURCE:

@@ -23,6 +23,7 @@ Fragments: TypeAlias = list[tuple[str, str]]
 
 MIN_WIDTH = 10
 """Narrower windows get lines of this width, which the terminal wraps or clips."""
+UNWRAPPED = 1_000_000
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SYSTEMS = {"standard": ColorSystem.STANDARD, "256": ColorSystem.EIGHT_BIT, "truecolor": ColorSystem.TRUECOLOR}
 _ANSI_NAMES = (
@@ -87,7 +88,7 @@ class Pen:
         that the terminal wraps them and copying gives one line."""
         options = self._console.options.update(width=max(width, MIN_WIDTH), height=None)
         if not wrap:
-            options = options.update(no_wrap=True, overflow="ignore")
+            options = options.update(width=UNWRAPPED, no_wrap=True, overflow="ignore")
         return [_trim(line) for line in self._console.render_lines(renderable, options, pad=False)]
 
     def ansi(self, renderable: RenderableType, width: int, *, wrap: bool = True) -> str:

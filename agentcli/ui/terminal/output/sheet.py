@@ -27,6 +27,10 @@ class Sheet:
 
     def put(self, renderable: RenderableType, kind: Kind, *, spaced: bool = True, wrap: bool = True) -> None:
         ansi = self.pen.ansi(renderable, self.width(), wrap=wrap)
-        gap = self._last is not None and (spaced or kind != self._last)
+        gap = self.gap(kind, spaced=spaced)
         self._last = kind
         self._write("\n" + ansi if gap else ansi)
+
+    def gap(self, kind: Kind, *, spaced: bool) -> bool:
+        """Whether a blank line would stand in front of such a thing."""
+        return self._last is not None and (spaced or kind != self._last)

@@ -50,11 +50,18 @@ class CallPainter:
     def __init__(self, glyphs: Glyphs, texts: Texts) -> None:
         self._glyphs = glyphs
         self._texts = texts
+        self.root = ""
+        """Paths below this directory are shown relative to it."""
+
+    def title(self, text: str) -> str:
+        """A call's telling argument on one line."""
+        short = text.removeprefix(self.root + "/") if self.root else text
+        return one_line(safe(short), TITLE_WIDTH)
 
     def running(self, call: RunningCall, now: float, frame: int, *, prefix: str = "") -> Text:
         text = Text(no_wrap=True, overflow="ellipsis")
         text.append(prefix + self._glyphs.spinner[frame % len(self._glyphs.spinner)] + " ", style="accent")
-        text.append(call.name, style="tool").append(f" {one_line(safe(call.title), TITLE_WIDTH)}")
+        text.append(call.name, style="tool").append(f" {self.title(call.title)}")
         text.append(f" {self._glyphs.dot} {seconds(now - call.since)}", style="dim")
         if call.last:
             text.append(f" {self._glyphs.dot} {call.last}", style="dim")
@@ -66,7 +73,7 @@ class CallPainter:
         line = Text(no_wrap=True, overflow="ellipsis")
         line.append(f"{prefix}{sign} ", style=look).append(event.name, style="tool")
         if event.title:
-            line.append(f" {one_line(safe(event.title), TITLE_WIDTH)}")
+            line.append(f" {self.title(event.title)}")
         for part in (self._outcome(event), seconds(event.duration) if event.duration >= 0.05 else ""):
             if part:
                 line.append(f" {self._glyphs.dot} {part}", style="dim")

@@ -1,0 +1,45 @@
+"""``/permissions [test CALL]``: which rules hold and where they come from; what would be decided for a call."""
+
+from __future__ import annotations
+
+from agentcli.commands.base import Command, CommandContext, CommandResult
+from agentcli.errors import UserError
+
+_ORDER = ("deny", "ask", "allow")
+"""In which rules are looked at: the first list that matches decides."""
+
+
+async def run(context: CommandContext, arguments: str) -> CommandResult:
+    word, _, call = arguments.partition(" ")
+    if word == "test" and call.strip():
+        return CommandResult(_test(context, call.strip()))
+    if arguments:
+        raise UserError(f"/permissions {arguments}: give nothing, or: test Bash(COMMAND)")
+    gate = context.session.gate
+    lines = [f"Mode: **{gate.mode}** ({context.texts(f'mode.{gate.mode}')}), /mode changes it."]
+    for behavior in _ORDER:
+        found = [rule for rule in gate.rules if rule.behavior == behavior]
+        if found:
+            lines += ["", f"**{behavior}**", "", *(f"- `{rule.text}` ({rule.origin})" for rule in found)]
+    if not gate.rules:
+        lines += ["", "There are no rules; the mode alone decides."]
+    roots = context.session.workspace.roots
+    lines += ["", "**Working directories**", "", *(f"- `{root}`" for root in roots)]
+    lines += [f"\n**Warning:** {text}" for text in gate.warnings]
+    return CommandResult("\n".join(lines))
+
+
+def _test(context: CommandContext, call: str) -> str:
+    from agentcli.permissions.explain import explain
+
+    return f"```\n{explain(call, context.session.gate.policy())}\n```"
+
+
+COMMAND = Command(
+    "permissions",
+    "Which rules hold, and where they come from",
+    run,
+    aliases=("allowed-tools",),
+    argument_hint="[test CALL]",
+    while_running=True,
+)
