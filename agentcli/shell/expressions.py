@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Outcome: TypeAlias = tuple[Dirs, Dirs]
 """Where the shell may stand afterwards: if the command succeeded, if it failed."""
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
 _EXECUTES = re.compile(r"[`\[]|\$\(")
 STATEMENTS = names(
     "command redirected_statement pipeline list subshell compound_statement do_group if_statement elif_clause "
@@ -61,6 +62,8 @@ class Expressions(ABC):
                 self._evaluated(child)
             self._expressions(child, dirs, scope)
         name = _IDENTIFIER.match(source_of(node))
+        if not _ASSIGNMENT.match(source_of(node)):
+            self.problems.append("an assignment that bash takes for a command")
         value = node.children[-1] if node.children[-1].is_named and len(node.children) > 2 else None
         text = Word(()) if value is None else self._one(value)
         return Assignment(name[0] if name else source_of(node), text, prefix, exported)

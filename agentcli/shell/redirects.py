@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from agentcli.shell.directories import Dirs
@@ -11,6 +12,7 @@ from agentcli.shell.words import NotUnderstood, read_word, source_of
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_DESCRIPTOR = re.compile(r"\d+|\{[A-Za-z_][A-Za-z0-9_]*\}")
 OPERATORS: dict[str, RedirectKind] = {
     "<": "read",
     ">": "write",
@@ -34,6 +36,9 @@ def read_redirect(node: Node, dirs: Dirs) -> Redirect | None:
     operator = next((c.type for c in node.children if c.type in OPERATORS), "")
     if not operator:
         raise NotUnderstood("a redirection that could not be read")
+    descriptor = next((source_of(c) for c in node.children if c.type == "file_descriptor"), "0")
+    if not _DESCRIPTOR.fullmatch(descriptor):
+        raise NotUnderstood("a word that touches a redirection")
     kind = OPERATORS[operator]
     if kind == "heredoc":
         return Redirect(kind, operator, body=_body(node), directories=dirs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 from agentcli.shell.directories import START, Dirs, after_cd, join
 from agentcli.shell.expressions import Expressions, Outcome, Scope
 from agentcli.shell.redirects import read_redirect
-from agentcli.shell.tree import RESERVED, doubts, hidden_command, parse_tree
+from agentcli.shell.tree import RESERVED, doubts, hidden_command, lone_dash, parse_tree
 from agentcli.shell.values import Assignment, Piece, Redirect, SimpleCommand, Word
 from agentcli.shell.words import WORD_NODES, NotUnderstood, source_of
 from agentcli.shell.wrappers import Inner, unwrap
@@ -22,6 +23,7 @@ MOST = 400
 """Commands of one line; a line with more is not understood."""
 _IGNORED = frozenset({"comment", "heredoc_start", "heredoc_end", "heredoc_content", "file_descriptor"})
 _NUMERIC = ("-eq", "-ne", "-lt", "-le", "-gt", "-ge")
+_TEST = re.compile(r"\[\s.*\s\]\Z|\[\[\s.*\s\]\]\Z|\(\(.*\)\)\Z", re.DOTALL)
 
 
 class Walker(Expressions):
@@ -104,7 +106,7 @@ class Walker(Expressions):
         return outcome
 
     def _list(self, node: Node, dirs: Dirs, scope: Scope) -> Outcome:
-        parts = [c for c in node.children if c.is_named]
+        parts = [c for c in node.children if c.is_named and c.type != "comment"]
         operator = next((c.type for c in node.children if c.type in {"&&", "||"}), "")
         if len(parts) != 2 or not operator:
             self.problems.append("a list that could not be read")
@@ -130,7 +132,8 @@ class Walker(Expressions):
     def _compound(self, node: Node, dirs: Dirs, scope: Scope) -> Outcome:
         if node.children and node.children[0].type == "((":
             self._evaluated(node)
-            self._expressions(node, dirs, scope)
+            for child in node.children:
+                self._expressions(child, dirs, scope)
             return dirs, dirs
         return self._sequence(node.children, dirs, scope)
 
@@ -182,6 +185,9 @@ class Walker(Expressions):
 
     def _test(self, node: Node, dirs: Dirs, scope: Scope) -> Outcome:
         text = source_of(node)
+        lines = text.startswith("[") and not text.startswith("[[") and "\n" in text.replace("\\\n", "")
+        if lines or not _TEST.match(text):
+            self.problems.append("a test that could not be read")
         if text.startswith("[[") and any(o in text for o in _NUMERIC):
             self._evaluated(node)
         elif hidden_command(node):
@@ -220,7 +226,7 @@ class Walker(Expressions):
         if body is None:
             return dirs, dirs
         if body.type == "command":
-            outcome = self._command(body, dirs, scope, redirects=tuple(redirects))
+            outcome = self._command(body, dirs, scope, redirects=tuple(redirects), dash=lone_dash(node))
         else:
             outcome = self._statement(body, dirs, scope)
         for child in node.children:
@@ -253,7 +259,9 @@ class Walker(Expressions):
             return []
         return [found] if found else []
 
-    def _command(self, node: Node, dirs: Dirs, scope: Scope, *, redirects: tuple[Redirect, ...] = ()) -> Outcome:
+    def _command(
+        self, node: Node, dirs: Dirs, scope: Scope, *, redirects: tuple[Redirect, ...] = (), dash: bool = False
+    ) -> Outcome:
         words: list[Word] = []
         assignments: list[Assignment] = []
         more: list[Redirect] = []
@@ -273,6 +281,8 @@ class Walker(Expressions):
             else:
                 self._expressions(child, dirs, scope)
                 words += self._words(child)
+        if dash:
+            words.append(Word((Piece("text", "-"),)))
         if reserved and reserved != "coproc":
             self.problems.append(f"a {reserved} that is out of place")
         self.redirects += more

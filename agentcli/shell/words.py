@@ -37,6 +37,7 @@ _NAME = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?\Z")
 _ANSI = re.compile(
     r"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(.)|(.))", re.DOTALL
 )
+_NOT_PLAIN = re.compile(r"(?<!\\)(?:\\\\)*[`\s;|&<>()\"']|(?<!\\)(?:\\\\)*\$[{A-Za-z0-9_$!?#@*-]")
 
 
 class NotUnderstood(Exception):
@@ -83,12 +84,17 @@ def _concatenation(node: Node) -> Iterator[Piece]:
         if child.start_byte != position or source_of(child)[:1].isspace():
             raise NotUnderstood("a word that is broken by white space")
         position = child.end_byte
+        following = child.next_sibling
+        if child.type == "$" and following is not None and following.type == "string":
+            continue
         yield from pieces_of(child)
 
 
 def _string(node: Node) -> Iterator[Piece]:
     """The inside of double quotes.  Text between the children (white space) belongs to it."""
     data = node.text or b""
+    if not data.startswith((b'"', b'$"')):
+        raise NotUnderstood("a string that is apart from its $")
     start = node.start_byte
     position = data.index(b'"') + 1
     end = len(data) - 1
@@ -136,8 +142,8 @@ def _ansi(text: str) -> str:
 
 def unquoted(text: str) -> Iterator[Piece]:
     """Characters outside of quotes: escapes resolved, pattern characters apart."""
-    if re.search(r"(?<!\\)(?:\\\\)*(?:`|\$[({'\"]|[<>]\()", text):
-        raise NotUnderstood("an expansion that could not be read")
+    if _NOT_PLAIN.search(text):
+        raise NotUnderstood("a word that could not be read")
     plain: list[str] = []
     position = 0
     while position < len(text):
