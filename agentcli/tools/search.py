@@ -185,6 +185,9 @@ async def _end(child: asyncio.subprocess.Process) -> None:
                 os.killpg(child.pid, signal.SIGKILL)
             else:
                 child.kill()
+    for stream in (child.stdout, child.stderr):  # asyncio waits for the end of a paused pipe, which only reading brings
+        while stream is not None and await stream.read(1 << 20):
+            pass
     await child.wait()
 
 
