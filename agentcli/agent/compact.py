@@ -148,7 +148,8 @@ class Compactor:
         raise TurnError(f"The summary could not be made: {problem}. The conversation is unchanged.")
 
     async def _answer(self, request: ModelRequest) -> Answer:
-        request = replace(request, query_source="compact", intent=request.intent or "compaction")
+        intent = request.intent or "compaction"
+        request = replace(request, query_source="compact", intent=intent, output_schema=None)
         answer = await ModelCall(self.rooms.model, self.state, _Unrecorded(), self._emit_quietly).run(request)
         report = answer.report
         self.state.spend(answer.model, answer.usage, report.cost if report else None)

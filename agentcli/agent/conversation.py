@@ -52,6 +52,7 @@ class Conversation:
             effort=state.effort,
             thinking=state.thinking,
             query_source=state.query_source,
+            output_schema=state.output_schema,
             intent=state.take_intent(),
         )
 

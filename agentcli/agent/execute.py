@@ -118,6 +118,7 @@ class CallLife:
                 duration=self._rooms.clock.monotonic() - started,
                 denied=denied,
                 interrupted=interrupted,
+                structured=result.structured,
             )
         )
         return self.outcome

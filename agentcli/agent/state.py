@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from agentcli.conversation import ConversationCache
-from agentcli.messages import Message, ToolUseBlock, Usage, append
+from agentcli.messages import Json, Message, ToolUseBlock, Usage, append
 from agentcli.ports.display import Todo
 from agentcli.ports.model import Effort, QuerySource, ThinkingChoice, ToolSpec
 from agentcli.ports.prompt import Reminder
@@ -30,6 +30,8 @@ class SessionState:
     conversation_id: str = "main"
     query_source: QuerySource = "repl"
     interactive: bool = True
+    output_schema: Json | None = None
+    """JSON schema that the API holds final answers to; part of every request of the conversation."""
     cache: ConversationCache = field(default_factory=ConversationCache)
     messages: list[Message] = field(default_factory=list)
     usage: dict[str, Usage] = field(default_factory=dict)

@@ -169,6 +169,8 @@ class ToolFinished:
     duration: float
     denied: bool = False
     interrupted: bool = False
+    structured: Json | None = None
+    """The result as data, where the tool has more to say than text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +194,8 @@ class PermissionAsked:
     suggestions: tuple[Json, ...] = ()
     agent: str = ""
     """Name of the subagent that asks; empty for the main agent."""
+    blocked_path: str = ""
+    """The file that the question is about, where it is about one."""
 
 
 @dataclass(frozen=True, slots=True)

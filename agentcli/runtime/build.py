@@ -105,7 +105,7 @@ class _Builder:
         record = self.opened.loaded.prefix if self.opened.loaded else None
         directory = SessionDirectory(self.opened.directory)
         gate = make_gate(self.world, directory=directory)
-        broker = Broker(self.events.emit, nobody=not self.world.options.interactive)
+        broker = Broker(self.events.emit, nobody=not self._answerable())
         toolbox = make_toolbox(
             self.world, self.events.emit, directory=directory, read_only=only_reads_line, wanted=self._wanted
         )
@@ -168,6 +168,9 @@ class _Builder:
         self.events.subscribe(recorder(journal), first=True)
         self.events.subscribe(made.hear)
         return made
+
+    def _answerable(self) -> bool:
+        return self.world.options.interactive or self.world.options.answers_permissions
 
     def _info(self, model: str) -> ModelInfo:
         return self.client.info(model) if isinstance(self.client, AnthropicClient) else model_info(model)

@@ -33,6 +33,7 @@ async def make_client(world: World, monitor: CacheMonitor) -> AnthropicClient:
         options=ClientOptions(
             env=world.env,
             fallback_models=_fallbacks(world),
+            betas=world.options.betas,
             cache_ttl=_ttl(world),
             state_dir=world.home,
             refresh_key=fresh if connection.helper else None,

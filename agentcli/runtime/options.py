@@ -35,12 +35,16 @@ class SessionOptions:
     fallback_model: str | None = None
     effort: str | None = None
     thinking: str | None = None
+    betas: tuple[str, ...] = ()
+    """Beta headers of the user's own."""
     system_prompt: str = ""
     append_system_prompt: str = ""
     override_system_prompt: str = ""
     agent: str = ""
     permission_mode: PermissionMode | None = None
     allow_bypass: bool = False
+    answers_permissions: bool = False
+    """Permission questions can be answered although there is no terminal: over a protocol."""
     allowed_tools: tuple[str, ...] = ()
     disallowed_tools: tuple[str, ...] = ()
     tools: tuple[str, ...] | None = None
