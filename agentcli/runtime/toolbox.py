@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agentcli.agent.state import SessionState
@@ -32,7 +32,9 @@ class Toolbox:
     seen: FilesSeen
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        return tuple(tool.spec for tool in self.tools.values())
+        """As they are sent.  Nothing is deferred where no ``ToolSearch`` could bring it."""
+        found = "ToolSearch" in self.tools
+        return tuple(replace(t.spec, deferred=t.spec.deferred and found) for t in self.tools.values())
 
     async def close(self) -> None:
         await self.jobs.close()
