@@ -27,7 +27,7 @@ from agentcli.events import (
     ToolOutput,
     ToolStarted,
 )
-from agentcli.messages import ToolUseBlock, Usage, assistant
+from agentcli.messages import Message, TextBlock, ToolResultBlock, ToolUseBlock, Usage, assistant, user
 from agentcli.ports.display import CommandDisplay, DiffDisplay, TextDisplay, Todo, TodoDisplay
 from tests.ui.scripted import Pause, ScriptedSession
 from tests.ui.theatre import CAPABILITIES, theatre
@@ -217,3 +217,15 @@ async def test_without_colour_signs_and_shapes_remain(golden: Golden) -> None:
     for color in ("red", "green", "cyan", "blue", "magenta", "yellow", "bright"):
         assert color not in styled
     golden("no-colour.txt", styled)
+
+
+async def test_a_resumed_conversation_shows_its_end(golden: Golden) -> None:
+    past = (
+        *(user(f"early {n}") for n in range(3)),
+        user(TextBlock("The conversation so far: much", "summary"), TextBlock("a reminder", "reminder"), "Go on."),
+        assistant("I look **here**.", ToolUseBlock("t1", "Read", {"file_path": "a"})),
+        Message("user", (ToolResultBlock("t1", (TextBlock("one"),)),)),
+        *(assistant(f"Answer {n}") for n in range(9)),
+    )
+    async with theatre(ScriptedSession(), rows=50, past=past) as show:
+        golden("resumed.txt", await show.settled())

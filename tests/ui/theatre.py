@@ -15,6 +15,7 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
 from agentcli.commands.registry import Registry
+from agentcli.messages import Message
 from agentcli.ui.terminal.app import converse
 from agentcli.ui.terminal.capabilities import Capabilities
 from agentcli.ui.terminal.device import FrameOutput
@@ -117,6 +118,7 @@ async def theatre(
     rows: int = 24,
     capabilities: Capabilities = CAPABILITIES,
     first_prompt: str = "",
+    past: tuple[Message, ...] = (),
     **options: object,
 ) -> AsyncIterator[Theatre]:
     """Runs the front end until the block ends; then it is told to leave, if it has not."""
@@ -136,7 +138,15 @@ async def theatre(
             return session
 
         show.result = asyncio.create_task(
-            converse(Way(start), values, capabilities, Registry(), keys, output, first_prompt=first_prompt)
+            converse(
+                Way(start, past=lambda _: past),
+                values,
+                capabilities,
+                Registry(),
+                keys,
+                output,
+                first_prompt=first_prompt,
+            )
         )
         await show.until(gate.is_set)
         await show.see("/help")

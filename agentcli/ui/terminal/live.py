@@ -19,6 +19,7 @@ from agentcli.ui.terminal.device import FrameOutput
 
 FRAME_SECONDS = 1 / 12
 """Shortest time between two drawings that only time or a stream asks for; keys are drawn at once."""
+TICK_SECONDS = 1 / 8
 ESCAPE_SECONDS = 0.05
 """How long a lone Esc waits for the rest of a sequence."""
 
@@ -48,7 +49,7 @@ class LiveApplication(Application[int]):
         self._pending: list[str] = []
         self._flush_timer: asyncio.TimerHandle | None = None
         self._frame_timer: asyncio.TimerHandle | None = None
-        self._last_flush = 0.0
+        self._last_flush = self._last_drawn = 0.0
 
     def print_above(self, ansi: str) -> None:
         """Puts finished text (every line ended) above the live part.  Texts that come close together go out in one
@@ -84,11 +85,12 @@ class LiveApplication(Application[int]):
         self.device.flush()
 
     def refresh(self) -> None:
-        """Asks for a drawing within the next frame."""
+        """Asks for a drawing: at once, or a frame's time after the last one."""
         loop = _running_loop()
         if loop is None or not self.is_running or self._frame_timer is not None:
             return
-        self._frame_timer = loop.call_later(FRAME_SECONDS, self._refresh_now)
+        delay = max(0.0, self._last_drawn + FRAME_SECONDS - loop.time())
+        self._frame_timer = loop.call_later(delay, self._refresh_now)
 
     def _refresh_now(self) -> None:
         self._frame_timer = None
@@ -97,11 +99,14 @@ class LiveApplication(Application[int]):
     async def tick(self) -> None:
         """Keeps clocks and spinners going while the agent works; ends with the task."""
         while True:
-            await asyncio.sleep(1 / 8)
+            await asyncio.sleep(TICK_SECONDS)
             if self._busy():
-                self.invalidate()
+                self.refresh()
 
     def _redraw(self, render_as_done: bool = False) -> None:
+        loop = _running_loop()
+        if loop is not None:
+            self._last_drawn = loop.time()
         with self.device.frame():
             super()._redraw(render_as_done)
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from agentcli import events as e
 from agentcli.i18n import Texts
-from agentcli.messages import Message, TextBlock
+from agentcli.messages import Message, TextBlock, ToolUseBlock
 from agentcli.text import collapse_progress, one_line
 from agentcli.ui.terminal.output.activity import Activity, SubagentLine, draw
 from agentcli.ui.terminal.output.answer import AnswerStream
@@ -243,13 +243,18 @@ class View:
         if len(messages) > REPLAYED:
             self.note(self.texts("resume.earlier", count=len(messages) - REPLAYED), "dim")
         for message in messages[-REPLAYED:]:
-            text = message.text().strip()
-            if text and message.role == "user":
-                self.echo(text)
-            elif text:
-                self.markdown(text)
-            for call in message.tool_uses():
-                self.note(f"{self.glyphs.ok} {call.name}", "dim")
+            for block in message.content:
+                match block:
+                    case TextBlock(text, "user"):
+                        self.echo(text)
+                    case TextBlock(text, "model"):
+                        self.markdown(text)
+                    case TextBlock(text, "summary" | "command"):
+                        self.note(one_line(safe(text), 200), "dim")
+                    case ToolUseBlock(name=name):
+                        self.note(f"{self.glyphs.ok} {name}", "dim")
+                    case _:
+                        pass
 
     def _shell_output(self, text: str) -> None:
         lines = (self._shell_partial + text).split("\n")

@@ -73,17 +73,26 @@ def whole(text: str, theme: Theme, *, links: bool = False) -> list[tuple[Piece, 
 def _highlight(code: str, language: str, style: str) -> list[Text]:
     """The code's lines, coloured; without a known language plain."""
     lines = code.split("\n")
-    if not language or language in ("text", "plain", "txt") or len(code) > 200_000:
+    lexer = _lexer(language) if language and len(code) <= 200_000 else None
+    if lexer is None:
         return [Text(line) for line in lines]
     from rich.syntax import Syntax
 
-    found = list(Syntax("", language, theme=style).highlight(code).split("\n"))
+    found = list(Syntax("", lexer, theme=style).highlight(code).split("\n"))
     while len(found) < len(lines):
         found.append(Text(""))
     for text in found:
         text.end = "\n"
         text.no_wrap = None
     return found[: len(lines)]
+
+
+@lru_cache(maxsize=32)
+def _lexer(language: str) -> Any:
+    """The language's lexer, ``None`` for an unknown one (finding it costs more than lexing a few lines)."""
+    from rich.syntax import Syntax
+
+    return Syntax("", language, tab_size=4).lexer
 
 
 def _markdown(source: str, code_theme: str, links: bool) -> RenderableType:
