@@ -42,7 +42,9 @@ def listing(survey: Survey) -> str:
         lines = [line for f in survey.files for line in _file_lines(f, number.get(f.path, 0))]
         parts.append("In the order in which the model reads them:\n\n" + "\n".join(lines))
     if survey.waiting:
-        rules = [f"- {number[path]}. `{path}`: {', '.join(patterns)}" for path, patterns in survey.waiting]
+        rules = [
+            f"- {number[path]}. `{path}`: {', '.join(f'`{p}`' for p in patterns)}" for path, patterns in survey.waiting
+        ]
         parts.append("Rules that come with the files they name:\n\n" + "\n".join(rules))
     if survey.indexes:
         lines = [f"- {number[path]}. `{path}`: {size:,} bytes" for path, size in survey.indexes]
@@ -50,10 +52,15 @@ def listing(survey: Survey) -> str:
     told = {str(s) for s in survey.skipped}
     left_out = [str(s) for s in survey.skipped] + [w for w in survey.warnings if w not in told]
     if left_out:
-        parts.append("Not loaded, or worth a look:\n\n" + "\n".join(f"- {text}" for text in left_out))
+        parts.append("Not loaded, or worth a look:\n\n" + "\n".join(f"- {_literal(text)}" for text in left_out))
     if not survey.files and not survey.waiting:
         parts.insert(0, "There are no memory files here. /init writes a CLAUDE.md.")
     return "\n\n".join([*parts, *(["Edit one: /memory edit NUMBER"] if number else [])])
+
+
+def _literal(text: str) -> str:
+    """The text as Markdown that shows it as it is: paths and globs are full of marks."""
+    return text if "`" in text else f"`{text}`"
 
 
 def _file_lines(file: MemoryFile, number: int) -> list[str]:

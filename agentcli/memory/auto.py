@@ -86,7 +86,7 @@ def _chosen_directory(settings: Settings, places: Places) -> Path | None:
 def cut_index(text: str) -> Index:
     """The first 200 lines and at most 25,000 bytes, cut at a line; only a first line that is longer than that is cut
     inside, between characters."""
-    lines = text.splitlines()
+    lines = text.removesuffix("\n").split("\n") if text else []
     kept: list[str] = []
     size = 0
     for line in lines[:LINES]:

@@ -10,7 +10,7 @@ from agentcli.memory.discovery import identify, start_files
 from agentcli.memory.loading import Loader, managed_setting
 from agentcli.memory.nested import due_files
 from agentcli.memory.places import Places
-from agentcli.memory.render import path_of, render_file, render_nested, render_section, told_elements
+from agentcli.memory.render import path_of, render_nested, render_section, told_elements
 from agentcli.memory.values import Findings, MemoryFile
 from agentcli.memory.watch import Watch, change_text
 from agentcli.messages import Message, TextBlock
@@ -92,8 +92,10 @@ class InstructionMemory:
         """What the directories and rules of these files say that was not said yet, in one reminder."""
         self._watch.own(paths)
         real = [p.resolve() for p in paths]
+        before = self.findings.copy()
         files = due_files(self._loader, real)
         if await self._settle(self.findings):
+            self._loader.findings = before
             for file in files:
                 self._loader.release(file.path)
             files = [*self._again(self._loader, [f.path for f in files]), *due_files(self._loader, real)]
@@ -101,7 +103,7 @@ class InstructionMemory:
         if not files:
             return []
         self.nested += files
-        self._remember()
+        self._watch.add(files, self.findings.directories)
         return [Reminder("memory", render_nested(files))]
 
     def _changes(self) -> list[Reminder]:
@@ -131,8 +133,7 @@ class InstructionMemory:
         return [f for f in loaded if f is not None]
 
     def _remember(self) -> None:
-        elements = {f.path: (render_file(f), f.sources()) for f in (*self.start, *self.nested)}
-        self._watch.remember(elements, self.places, self.findings.directories)
+        self._watch.remember([*self.start, *self.nested], self.places, self.findings.directories)
 
 
 def load_start(places: Places, approvals: Approvals) -> tuple[Loader, list[MemoryFile]]:

@@ -68,7 +68,7 @@ class Mention:
 def find_mentions(lines: Sequence[Line]) -> list[Mention]:
     """The mentions outside code, in order, at most ``MOST``.  They may overlap: ``(@a,@b)`` can be one name or two."""
     found: list[Mention] = []
-    for paragraph in _paragraphs(lines):
+    for paragraph in _paragraphs(lines) if any("@" in line.text for line in lines) else ():
         spans = code_spans("\n".join(line.text for line in paragraph))
         offset = 0
         for line in paragraph:

@@ -38,6 +38,8 @@ class Loader:
     findings: Findings = field(default_factory=Findings)
     path_rules: dict[Path, PathRule] = field(default_factory=dict)
     excludes: Excludes = field(init=False)
+    _directories: dict[Path, Path] | None = None
+    """Real paths of directories, kept while many files are loaded at once."""
 
     def __post_init__(self) -> None:
         self.excludes = Excludes.of(self.places)
@@ -45,13 +47,15 @@ class Loader:
             self.findings.warn(problem)
 
     def load_all(self, files: Iterable[Found], reason: Reason = "session_start") -> list[MemoryFile]:
+        self._directories = {}
         loaded = [self.load(found, reason) for found in files]
+        self._directories = None
         return [file for file in loaded if file is not None]
 
     def load(self, found: Found, reason: Reason, *, matched: bool = False) -> MemoryFile | None:
         """The file, or ``None`` where it is left out.  A rule with ``paths`` is set aside unless it has ``matched``."""
         try:
-            real = real_path(found.path)
+            real = self._real(found.path)
             if real in self.claims:
                 self._already(found, real)
                 return None
@@ -104,6 +108,13 @@ class Loader:
                 self.findings.outside[Outside(real, wanted_by, line)] = None
                 return NOT_ASKED.format(target=real)
 
+    def _real(self, path: Path) -> Path:
+        if self._directories is None or path.is_symlink():
+            return real_path(path)
+        if path.parent not in self._directories:
+            self._directories[path.parent] = real_path(path.parent)
+        return self._directories[path.parent] / path.name
+
     def _already(self, found: Found, real: Path) -> None:
         owner = self.claims[real]
         if owner != found.path:
@@ -134,7 +145,9 @@ class Loader:
         if not text.strip():
             self.findings.skip(Skipped(found.path, found.scope, "has no text"), level="note")
             return None
-        return MemoryFile(found.path, real, found.scope, found.kind, text, content.size, reason, rule.patterns, imports)
+        return MemoryFile(
+            found.path, real, found.scope, found.kind, text, content.size, reason, rule.patterns, imports, content.stamp
+        )
 
     def note_unclosed(self, path: Path, document: Document) -> None:
         if document.open_comment:

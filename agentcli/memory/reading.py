@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentcli.files import decode, looks_binary, read_stamped
+from agentcli.files import Stamp, decode, looks_binary, read_stamped
 
 LARGE = 40_000
 """Characters from which a file is loaded with a warning."""
@@ -25,6 +25,8 @@ class Content:
     """Line ends are ``\\n``."""
     size: int
     """Characters."""
+    stamp: Stamp
+    """The state of the file that was read."""
 
 
 def real_path(path: Path) -> Path:
@@ -43,7 +45,7 @@ def read_content(path: Path) -> Content:
         found = path.stat()
         if found.st_size > LIMIT:
             raise Unusable(f"is larger than {LIMIT // 1024 // 1024} MB ({found.st_size:,} bytes); not loaded")
-        data, _ = read_stamped(path)
+        data, stamp = read_stamped(path)
     except ValueError as error:
         raise Unusable("is no possible file name") from error
     except OSError as error:
@@ -56,7 +58,7 @@ def read_content(path: Path) -> Content:
     text = decoded.text.replace("\r\n", "\n")
     if decoded.format.newline == "\r":
         text = text.replace("\r", "\n")
-    return Content(text, len(text))
+    return Content(text, len(text), stamp)
 
 
 def _bad_line(data: bytes) -> int:

@@ -58,6 +58,7 @@ class MemoryRoom:
         self.ask = ask
         self._warn = warn
         self._warned: set[str] = set()
+        self._asked: set[Path] = set()
         self._main = self.branch()
 
     async def section(self) -> str | None:
@@ -129,10 +130,10 @@ class MemoryRoom:
         return tuple((r.found.path, r.patterns) for r in loader.path_rules.values() if r.found.path not in told)
 
     async def _settle(self, findings: Findings) -> bool:
-        if not findings.outside or self.ask is None:
+        open_questions = [o for o in findings.outside if o.target not in self._asked]
+        if not open_questions or self.ask is None:
             return False
-        open_questions = list(findings.outside)
-        findings.outside.clear()
+        self._asked.update(o.target for o in open_questions)
         answer = await self.ask(open_questions)
         if answer is None:
             return False

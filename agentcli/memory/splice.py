@@ -112,9 +112,6 @@ class Splicer:
         return "", ""
 
     def _unsupported(self, text: str, importer: Path) -> str:
-        name, hash_sign, _part = text.partition("#")
-        if hash_sign and self._is_file(name, importer):
-            return f"is not an import: a part of a file can't be named. Write @{escaped_path(name)}"
         if "\\" in text and self._is_file(text.replace("\\", "/"), importer):
             return "is not an import: write / between directories"
         if not _like_text(text):
@@ -155,7 +152,7 @@ class Splicer:
         loader.note_unclosed(real, document)
         text, imports = self.expand(document, real, hop=hop)
         path = Path(os.path.normpath(target.path))
-        return MemoryFile(path, real, found.scope, "import", text, content.size, "include", imports=imports)
+        return MemoryFile(path, real, found.scope, "import", text, content.size, "include", (), imports, content.stamp)
 
     def _skip(self, mention: Mention, importer: Path, why: str, *, named: str = "", quiet: bool = False) -> None:
         named = named or mention.rest.partition(" ")[0]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from agentcli.files import Stamp
 from agentcli.text import estimate_tokens
 
 Scope = Literal["managed", "user", "project", "local"]
@@ -47,15 +48,20 @@ class MemoryFile:
     reason: Reason = "session_start"
     patterns: tuple[str, ...] = ()
     imports: tuple[MemoryFile, ...] = ()
+    stamp: Stamp | None = None
+    """The state of the file that was read; ``None`` where there is none behind it."""
 
     @property
     def tokens(self) -> int:
         """Estimate for all that is sent of it, imports included."""
         return estimate_tokens(self.text)
 
-    def sources(self) -> tuple[Path, ...]:
-        """The real paths that the text was made from."""
-        return (self.real, *(real for i in self.imports for real in i.sources()))
+    def sources(self) -> dict[Path, Stamp | None]:
+        """The real paths that the text was made from, with their states at that time."""
+        states = {self.real: self.stamp}
+        for one in self.imports:
+            states |= one.sources()
+        return states
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +112,8 @@ class Findings:
 
     def note(self, text: str) -> None:
         self.notes[text] = None
+
+    def copy(self) -> Findings:
+        return Findings(
+            dict(self.skipped), dict(self.warnings), dict(self.notes), dict(self.outside), dict(self.directories)
+        )

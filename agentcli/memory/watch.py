@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,15 +39,23 @@ class Watch:
     _own: set[Path] = field(default_factory=set)
     _doubtful: bool = False
 
-    def remember(
-        self, elements: Mapping[Path, tuple[str, Sequence[Path]]], places: Places, directories: Iterable[Path]
-    ) -> None:
-        """These elements have been told or are being told now; their files and every place for new ones is watched."""
-        self.told = {attribute(path): element for path, (element, _) in elements.items()}
-        self._sources = {attribute(path): frozenset(sources) for path, (_, sources) in elements.items()}
-        watched = [*candidates(places), *directories, *(s for v in self._sources.values() for s in v)]
-        self._stamps = {path: _stamp(path) for path in watched}
-        self._doubtful = False
+    def remember(self, files: Iterable[MemoryFile], places: Places, directories: Iterable[Path]) -> None:
+        """These files, and no others, have been told or are being told now.  Watched are they and every place where a
+        new one would count."""
+        self.told, self._sources, self._doubtful = {}, {}, False
+        self._stamps = {path: _stamp(path) for path in candidates(places)}
+        self.add(files, directories)
+
+    def add(self, files: Iterable[MemoryFile], directories: Iterable[Path]) -> None:
+        """More files that are being told now; what is watched already stays as it was."""
+        for file in files:
+            name, sources = attribute(file.path), file.sources()
+            self.told[name] = render_file(file)
+            self._sources[name] = frozenset(sources)
+            self._stamps |= {real: stamp for real, stamp in sources.items() if stamp is not None}
+        for path in directories:
+            if path not in self._stamps:
+                self._stamps[path] = _stamp(path)
 
     def believe(self, sent: Mapping[str, str]) -> None:
         """What an earlier run told, in place of what was read now.  Differences are found at the next look."""
