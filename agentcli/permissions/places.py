@@ -113,6 +113,9 @@ class Ground:
 
         For an unquoted pattern these are the files that match now and, with ``head``, the directory in front of it.
         """
+        if len(word.pieces) == 1 and word.pieces[0].text.startswith(("<(", ">(")):
+            # A pipe to commands that are judged by themselves.
+            return () if word.pieces[0].kind == "hole" else None
         text = self._expanded(word)
         if text is None:
             return None
@@ -192,9 +195,10 @@ def _worktree(parts: list[str]) -> bool:
     return False
 
 
-def critical(where: Place, ground: Ground) -> str:
-    """Why removing this must always be asked about; empty for an ordinary target."""
-    for name in where.names:
+def critical(where: Place, ground: Ground, *, follow: bool = False) -> str:
+    """Why removing this must always be asked about; empty for an ordinary target.  A removal takes a link, not what it
+    points at; ``follow`` where the name ends in a slash."""
+    for name in where.names if follow else (where.lexical, *where.between[:1]):
         if len(name.parts) <= 2:
             return f"{name} is the root of the file system or stands directly below it"
         if ground.home is not None and (name == ground.home or ground.home.resolve() == name):

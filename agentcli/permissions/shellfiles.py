@@ -91,7 +91,8 @@ class FileJudge:
         found = ground.places(item, directories, head=_whole_directory(item.text))
         if found is None and item.dynamic:
             return self._empty_variable(item, directories)
-        return next((why for where in found or () if (why := is_critical(where, ground))), "")
+        follow = item.text.endswith(("/", "/."))
+        return next((why for where in found or () if (why := is_critical(where, ground, follow=follow))), "")
 
     def _empty_variable(self, item: Word, directories: tuple[Path, ...] | None) -> str:
         """``"$D"/*`` is everything where ``D`` is empty, and so is ``/$D``."""
@@ -166,7 +167,9 @@ class FileJudge:
         for words, check in ((files.writes, may_edit), (files.reads, may_read)):
             for item in words:
                 found = self._policy.ground.places(item, directories)
-                if found is None or (item.may_be_flag and item.literal is None):
+                if found is None or (item.dynamic and item.may_be_flag):
+                    return None
+                if item.may_be_flag and any(w.lexical.name.startswith("-") for w in found):
                     return None
                 for where in found:
                     verdict = check(where, self._policy)

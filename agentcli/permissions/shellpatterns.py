@@ -74,12 +74,13 @@ def _tokens(text: str) -> Iterator[Token]:
         position += 1
 
 
-def command_tokens(words: tuple[Word, ...]) -> tuple[Token, ...]:
-    """The words as characters and holes.  The space in front of a word that may vanish belongs to its hole."""
+def command_tokens(words: tuple[Word, ...], *, vanishing: bool = False) -> tuple[Token, ...]:
+    """The words as characters and holes.  With ``vanishing`` the space in front of a word that may vanish belongs to
+    its hole."""
     found: list[Token] = []
     for index, word in enumerate(words):
         tokens = list(_word_tokens(word))
-        if index and tokens != [_HOLE]:
+        if index and not (vanishing and tokens == [_HOLE]):
             found.append(" ")
         found += tokens
     return tuple(found)

@@ -88,7 +88,9 @@ def _guard_forms(command: SimpleCommand) -> Iterator[tuple[Token, ...]]:
 
 @lru_cache(maxsize=1024)
 def _forms(words: tuple[Word, ...]) -> tuple[tuple[Token, ...], ...]:
-    return (command_tokens(words),)
+    whole = command_tokens(words)
+    vanishing = command_tokens(words, vanishing=True)
+    return (whole,) if whole == vanishing else (whole, vanishing)
 
 
 def _by_basename(words: tuple[Word, ...]) -> tuple[Word, ...] | None:

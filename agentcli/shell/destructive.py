@@ -200,7 +200,8 @@ CHECKS: dict[str, Callable[[SimpleCommand], str]] = {
 
 
 def removal_targets(command: SimpleCommand) -> tuple[Word, ...]:
-    """What a removal removes; for ``find -delete`` (or ``-exec rm``) its starting points."""
+    """What a removal removes; for ``find -delete`` (or ``-exec rm``) that takes
+    everything, its starting points."""
     if command.program in {"rm", "rmdir", "unlink", "shred"}:
         return files_of(command).writes
     if command.program in {"find", "gfind"}:
@@ -209,5 +210,6 @@ def removal_targets(command: SimpleCommand) -> tuple[Word, ...]:
             t in {"-exec", "-execdir"} and n.rsplit("/", 1)[-1] in {"rm", "rmdir", "shred", "unlink"}
             for t, n in pairwise(texts)
         )
-        return files_of(command).reads if deletes else ()
+        chooses = any(re.match(r"-(?:i?name|i?path|i?regex|newer|[acm](?:time|min)|size|empty|user)", t) for t in texts)
+        return files_of(command).reads if deletes and not chooses else ()
     return ()
