@@ -69,6 +69,8 @@ class Stage:
     environment: dict[str, str] = field(default_factory=dict)
     heard: list[Event] = field(default_factory=list)
     """Events of every session of the stage."""
+    sessions: list[Session] = field(default_factory=list)
+    """Every session that was opened here, closed ones too."""
 
     def __post_init__(self) -> None:
         self.clock = SharedClock(self.api, self.start)
@@ -98,6 +100,7 @@ class Stage:
         """A session.  Close it with ``session.close()``, or use ``session`` below."""
         session = await open_session(self.options(**given), clock=self.clock)
         session.events.subscribe(self.heard.append)
+        self.sessions.append(session)
         return session
 
     @asynccontextmanager
