@@ -50,9 +50,9 @@ def directory_files(directory: Path, places: Places, found: Findings, follow: Ma
 
 
 def candidates(places: Places) -> list[Path]:
-    """Every place where a file would count from the start on, whether there is one or not (rules left out)."""
-    names = (*PROJECT_FILES, AGENTS_FILE, LOCAL_FILE)
-    user = [places.user / "CLAUDE.md"] if places.user is not None else []
+    """Every place where a file or a tree of rules would count from the start on, whether there is one or not."""
+    names = (*PROJECT_FILES, AGENTS_FILE, LOCAL_FILE, ".claude/rules")
+    user = [places.user / "CLAUDE.md", places.user / "rules"] if places.user is not None else []
     return [places.managed, *user, *(d / name for d in (*places.chain(), *places.extra) for name in names)]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from agentcli.memory.discovery import directory_files
 from agentcli.memory.loading import Loader, PathRule
 from agentcli.memory.rules import match_path
-from agentcli.memory.values import MemoryFile
+from agentcli.memory.values import MemoryFile, Skipped
 
 
 def due_files(loader: Loader, paths: Sequence[Path]) -> list[MemoryFile]:
@@ -22,13 +22,24 @@ def due_files(loader: Loader, paths: Sequence[Path]) -> list[MemoryFile]:
     files = [f for rule in list(loader.path_rules.values()) for f in _matched(loader, rule, paths)]
     directories = {d for p in paths for d in loader.places.below(p)}
     for directory in sorted(directories, key=lambda d: d.parts):
-        for found in directory_files(directory, loader.places, loader.findings, loader.may_follow):
-            loaded = loader.load(found, "nested_traversal")
-            waiting = loader.path_rules.get(found.path)
-            if loaded is not None:
-                files.append(loaded)
-            elif waiting is not None:
-                files += _matched(loader, waiting, paths)
+        files += _of_directory(loader, directory, paths)
+    return files
+
+
+def _of_directory(loader: Loader, directory: Path, paths: Sequence[Path]) -> list[MemoryFile]:
+    files: list[MemoryFile] = []
+    foreign = loader.places.of_package(directory)
+    for found in directory_files(directory, loader.places, loader.findings, loader.may_follow):
+        if foreign:
+            words = "belongs to an installed package, whose instructions don't count"
+            loader.findings.skip(Skipped(found.path, found.scope, words), level="note")
+            continue
+        loaded = loader.load(found, "nested_traversal")
+        waiting = loader.path_rules.get(found.path)
+        if loaded is not None:
+            files.append(loaded)
+        elif waiting is not None:
+            files += _matched(loader, waiting, paths)
     return files
 
 

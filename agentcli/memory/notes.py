@@ -25,12 +25,13 @@ TRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class NoteTarget:
-    """A file that a note may go to."""
+    """A file that a note may go to.  ``tree`` is for ``add_note``."""
 
     path: Path
     scope: Scope
     label: str
     exists: bool
+    tree: Path | None = None
 
 
 def note_targets(places: Places) -> tuple[NoteTarget, ...]:
@@ -44,7 +45,10 @@ def note_targets(places: Places) -> tuple[NoteTarget, ...]:
         wanted.insert(0, (places.start / "CLAUDE.md", "project", "This directory: shared with the team"))
     if places.user is not None:
         wanted.append((places.user / "CLAUDE.md", "user", "You, in all projects"))
-    return tuple(NoteTarget(path, scope, label, path.is_file()) for path, scope, label in wanted)
+    return tuple(
+        NoteTarget(path, scope, label, path.is_file(), None if scope == "user" else places.root)
+        for path, scope, label in wanted
+    )
 
 
 def _project_files(places: Places) -> list[Path]:

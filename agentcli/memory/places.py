@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from agentcli.env import truthy
@@ -14,6 +14,8 @@ from agentcli.paths import claude_home, user_home
 from agentcli.settings.git import git_root, main_checkout
 from agentcli.settings.merged import Settings
 
+PACKAGES = frozenset({"node_modules", "site-packages", "dist-packages", ".git"})
+"""Directories of other people's code: what is in them is data, whatever its name."""
 SOURCES = ("user", "project", "local")
 _MANAGED = {
     "darwin": "/Library/Application Support/ClaudeCode/CLAUDE.md",
@@ -65,6 +67,11 @@ class Places:
             and not directory.is_relative_to(self.root)
         )
 
+    def of_package(self, directory: Path) -> bool:
+        """Whether the directory lies in an installed package."""
+        top = next((r for r in (self.root, *self.extra) if directory.is_relative_to(r)), directory)
+        return not PACKAGES.isdisjoint(directory.relative_to(top).parts)
+
     def below(self, path: Path) -> list[Path]:
         """The directories whose files load when ``path`` is touched, parents first: those between the start (or, in
         another branch of the work tree, the last directory above the start) and the file."""
@@ -105,11 +112,6 @@ def read_places(
         excludes=tuple(e for e in excludes if isinstance(e, str)) if isinstance(excludes, list) else (),
         enabled=not truthy("CLAUDE_CODE_DISABLE_CLAUDE_MDS", env),
     )
-
-
-def without_user(places: Places) -> Places:
-    """The same places, read from where nobody's home is: what the linter looks at in a project alone."""
-    return replace(places, user=None, sources=places.sources - {"user"})
 
 
 def _managed_text(settings: Settings) -> str:

@@ -87,8 +87,6 @@ class MemoryRoom:
         """Call after a compaction and with ``/clear``: what came by reminder counts as not told."""
         self._main.begin_anew()
 
-    forget_nested = begin_anew
-
     def resume(self, sections: Mapping[str, str | None], messages: Iterable[Message]) -> None:
         """Call when a session is resumed, with the restored section values and messages."""
         self._main.resume(sections, messages)

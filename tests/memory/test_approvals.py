@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -115,17 +115,15 @@ async def test_a_moved_project_is_asked_about_again(project: Path, outside: Path
     assert len(desk.asked) == 1
 
 
-def _decide(home: Path, number: int) -> None:
-    Approvals.load(home, Path("/p")).decide([Path(f"/x/{number}")], allow=bool(number % 2))
+def test_answers_at_the_same_time_are_all_kept(home: Path) -> None:
+    def decide(number: int) -> None:
+        Approvals.load(home / "state", Path("/p")).decide([Path(f"/x/{number}")], allow=bool(number % 2))
 
-
-def test_processes_do_not_lose_each_others_answers(home: Path) -> None:
-    context = multiprocessing.get_context("fork")
-    running = [context.Process(target=_decide, args=(home / "state", n)) for n in range(4)]
-    for process in running:
-        process.start()
-    for process in running:
-        process.join()
+    running = [threading.Thread(target=decide, args=(n,)) for n in range(4)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
     stored = Approvals.load(home / "state", Path("/p"))
     assert stored.allowed == {Path("/x/1"), Path("/x/3")}
     assert stored.refused == {Path("/x/0"), Path("/x/2")}

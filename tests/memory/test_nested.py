@@ -116,3 +116,14 @@ async def test_excluded_below_too(tree: Path) -> None:
     desk = Desk(tree, settings(claudeMdExcludes=["**/api/**"]))
     await desk.section()
     assert await desk.touch(tree / "api" / "v1" / "f") == ""
+
+
+async def test_installed_packages_give_no_instructions(project: Path) -> None:
+    theirs = write(project / "web" / "node_modules" / "left-pad" / "CLAUDE.md", "THEIRS")
+    write(project / "web" / "CLAUDE.md", "OURS")
+    desk = Desk(project)
+    await desk.section()
+    told = await desk.touch(theirs.with_name("index.js"))
+    assert ("OURS" in told, "THEIRS" in told) == (True, False)
+    assert desk.skipped() == [f"{theirs}: belongs to an installed package, whose instructions don't count"]
+    assert desk.warnings == []

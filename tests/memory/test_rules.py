@@ -88,7 +88,7 @@ _LINES = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(_LINES)
 def test_the_quick_reading_agrees_with_yaml(lines: list[str]) -> None:
     text = "\n".join(["---", *lines, "---", "body"])

@@ -113,3 +113,10 @@ async def test_a_huge_change_is_only_named(project: Path) -> None:
     told = await desk.step()
     assert f"read {path} before you go on" in told
     assert len(told) < 400
+
+
+async def test_the_first_rule_of_a_project(project: Path) -> None:
+    desk = Desk(project)
+    await desk.section()
+    write(project / ".claude" / "rules" / "new.md", "RULE")
+    assert "RULE" in await desk.step()
