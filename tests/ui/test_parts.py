@@ -25,7 +25,7 @@ from agentcli.ui.terminal.output.markdown import whole
 from agentcli.ui.terminal.output.pen import Pen, cut, safe
 from agentcli.ui.terminal.output.tools import RunningCall, seconds
 from agentcli.ui.terminal.status import line, parts
-from agentcli.ui.terminal.theme import SHAPES, THEME_NAMES, theme
+from agentcli.ui.terminal.theme import SHAPES, THEME_NAMES, choose_theme, theme
 from tests.ui.scripted import STATUS
 
 CAPABILITIES = detect({"TERM": "xterm-256color"})
@@ -77,6 +77,13 @@ def test_every_theme_has_every_look_and_signs_do_not_need_hue(name: str) -> None
 def test_an_unknown_theme_and_a_terminal_without_colour_get_none() -> None:
     assert theme("nonsense").name == "none"
     assert theme("dark", color=False).name == "none"
+
+
+def test_the_theme_follows_the_background_unless_it_is_named() -> None:
+    assert choose_theme(None, {}) == "dark"
+    assert choose_theme(None, {"COLORFGBG": "0;15"}) == "light"
+    assert choose_theme(None, {"COLORFGBG": "15;default;0"}) == "dark"
+    assert choose_theme("daltonised", {"COLORFGBG": "0;15"}) == "daltonised"
 
 
 def test_a_diff_has_numbers_signs_and_word_marks() -> None:

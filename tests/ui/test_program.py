@@ -115,6 +115,19 @@ def test_signals_close_the_session(project: Path, number: signal.Signals, code: 
 
 
 @pytest.mark.pty
+def test_a_dumb_terminal_is_left_in_order_too(project: Path) -> None:
+    with front_end("slow", project, TERM="dumb") as program:
+        program.wait_for(">")
+        program.send("go\n")
+        program.wait_for("working")
+        program.send("\x03")
+        program.wait_for("Stopped.")
+        program.send("\x03")
+        assert program.wait_exit() == 130
+    assert (project / "closed").read_text() == "1"
+
+
+@pytest.mark.pty
 def test_a_terminal_that_disappears_ends_the_program(project: Path) -> None:
     with front_end("slow", project) as program:
         program.wait_for("/help")

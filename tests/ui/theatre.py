@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
+from agentcli.commands.base import Command
 from agentcli.commands.registry import Registry
 from agentcli.messages import Message
 from agentcli.ui.terminal.app import converse
@@ -119,6 +120,8 @@ async def theatre(
     capabilities: Capabilities = CAPABILITIES,
     first_prompt: str = "",
     past: tuple[Message, ...] = (),
+    restart: Callable[[str], Awaitable[ScriptedSession]] | None = None,
+    commands: tuple[Command, ...] = (),
     **options: object,
 ) -> AsyncIterator[Theatre]:
     """Runs the front end until the block ends; then it is told to leave, if it has not."""
@@ -139,10 +142,10 @@ async def theatre(
 
         show.result = asyncio.create_task(
             converse(
-                Way(start, past=lambda _: past),
+                Way(start, restart, lambda _: past),
                 values,
                 capabilities,
-                Registry(),
+                Registry(lambda: commands),
                 keys,
                 output,
                 first_prompt=first_prompt,

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
@@ -30,13 +27,12 @@ from agentcli.ui.terminal.device import FrameOutput, terminal_size
 from agentcli.ui.terminal.output.markdown import preload
 from agentcli.ui.terminal.plain import run_plain
 from agentcli.ui.terminal.screen import Screen, TerminalOptions, color_depth
+from agentcli.ui.terminal.signals import HANG_UP, ending_signals
+from agentcli.ui.terminal.theme import choose_theme
 from agentcli.ui.terminal.way import Way
 
 if TYPE_CHECKING:
     from agentcli.runtime.session import Session
-
-HANG_UP = 129
-"""Exit code when the terminal disappeared (128 + SIGHUP)."""
 
 
 async def run_terminal(
@@ -44,7 +40,7 @@ async def run_terminal(
     *,
     first_prompt: str = "",
     client: ModelClient | None = None,
-    theme: str = "dark",
+    theme: str | None = None,
     language: str | None = None,
     vi: bool = False,
 ) -> int:
@@ -77,7 +73,7 @@ async def run_front_end(
     *,
     directory: Path,
     first_prompt: str = "",
-    theme: str = "dark",
+    theme: str | None = None,
     language: str | None = None,
     vi: bool = False,
 ) -> int:
@@ -94,7 +90,12 @@ async def run_front_end(
     if capabilities.dumb:
         return await run_plain(way, registry, language=code, first_prompt=first_prompt)
     options = TerminalOptions(
-        theme=theme, language=code, vi=vi, history=history_path(directory, env), root=directory, env=env
+        theme=choose_theme(theme, env),
+        language=code,
+        vi=vi,
+        history=history_path(directory, env),
+        root=directory,
+        env=env,
     )
     output = device(sys.stdout, capabilities, env.get("TERM", ""))
     terminal = create_input(sys.stdin)
@@ -136,7 +137,7 @@ async def converse(
 
     tasks = [controller.spawn(build()), asyncio.create_task(screen.app.tick())]
     try:
-        with _signals(controller):
+        with ending_signals(controller.exit):
             code = await screen.app.run_async(set_exception_handler=False)
     except EOFError:
         code = HANG_UP
@@ -162,20 +163,3 @@ def history_path(directory: Path, env: dict[str, str]) -> Path | None:
     """The project's history file below agentcli's home; ``None`` where there is no home."""
     home = agentcli_home(env)
     return home / "history" / f"{project_slug(directory)}.jsonl" if home else None
-
-
-@contextmanager
-def _signals(controller: Controller) -> Iterator[None]:
-    """SIGHUP and SIGTERM end the conversation in order: the session is closed, its children are ended."""
-    loop = asyncio.get_running_loop()
-    caught = [s for s in (getattr(signal, "SIGHUP", None), signal.SIGTERM) if s is not None]
-    try:
-        for number in caught:
-            loop.add_signal_handler(number, controller.exit, 128 + number)
-    except (NotImplementedError, RuntimeError):  # not on this platform, not in the main thread
-        caught = []
-    try:
-        yield
-    finally:
-        for number in caught:
-            loop.remove_signal_handler(number)

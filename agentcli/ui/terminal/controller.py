@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from agentcli.runtime.session import Session
 
 
+CLOSE_SECONDS = 5.0
+"""How long a turn has to end by itself when the program leaves."""
+
+
 class Controller:
     """Holds the session once there is one.  One job (turn, command, shell line) runs at a time; what is typed
     meanwhile steers it, or waits."""
@@ -219,9 +223,10 @@ class Controller:
 
     async def close(self) -> None:
         """Ends whatever runs, then the session."""
-        tasks = [task for task in self._background if not task.done()]
-        if self.session and self._turn_running:
+        if self.session and self._turn_running and self._job:
             self.session.interrupt()
+            await asyncio.wait({self._job}, timeout=CLOSE_SECONDS)
+        tasks = [task for task in self._background if not task.done()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -33,6 +33,7 @@ from agentcli.ui.terminal.output.glyphs import ASCII
 from agentcli.ui.terminal.output.pen import safe
 from agentcli.ui.terminal.output.tools import CallPainter
 from agentcli.ui.terminal.permission import NO, YES, answer_for, saves, update_from
+from agentcli.ui.terminal.signals import ending_signals
 from agentcli.ui.terminal.way import Way
 
 if TYPE_CHECKING:
@@ -169,6 +170,7 @@ class PlainFrontEnd:
         self._dialogs = PlainDialogs(lines, self._view, texts)
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._one_question = asyncio.Lock()
+        self.turn_running = False
         session.events.subscribe(self._handle)
         session.start()
 
@@ -243,16 +245,17 @@ class PlainFrontEnd:
         return result.exit
 
     async def _turn(self, prompt: UserInput) -> None:
-        loop = asyncio.get_running_loop()
-        try:
-            loop.add_signal_handler(signal.SIGINT, self._session.interrupt)
-        except (NotImplementedError, RuntimeError):  # not on this platform, not in the main thread
-            await self._session.run(prompt)
-            return
+        self.turn_running = True
         try:
             await self._session.run(prompt)
         finally:
-            loop.remove_signal_handler(signal.SIGINT)
+            self.turn_running = False
+
+    def interrupt(self) -> bool:
+        """Stops the running turn.  False when there is none."""
+        if self.turn_running:
+            self._session.interrupt()
+        return self.turn_running
 
 
 async def run_plain(way: Way, registry: Registry, *, language: str, first_prompt: str = "") -> int:
@@ -263,7 +266,22 @@ async def run_plain(way: Way, registry: Registry, *, language: str, first_prompt
     except AgentcliError as error:
         sys.stderr.write(f"agentcli: {error}\n")
         return 2
+    front = PlainFrontEnd(session, registry, Lines(sys.stdin, sys.stdout), texts)
+    talking = asyncio.ensure_future(front.run(first_prompt))
+    codes: list[int] = []
+
+    def end(code: int) -> None:
+        codes.append(code)
+        talking.cancel()
+
+    def interrupt() -> None:
+        if not front.interrupt():
+            end(128 + signal.SIGINT)
+
     try:
-        return await PlainFrontEnd(session, registry, Lines(sys.stdin, sys.stdout), texts).run(first_prompt)
+        with ending_signals(end, interrupt=interrupt):
+            await asyncio.wait({talking})
+        return codes[0] if talking.cancelled() and codes else await talking
     finally:
+        talking.cancel()
         await session.close()

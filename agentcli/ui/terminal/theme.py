@@ -125,3 +125,11 @@ def theme(name: str, *, color: bool = True) -> Theme:
     if not color or name not in _COLORS:
         return Theme("none", "bw")
     return Theme(name, "ansi_light" if name == "light" else "ansi_dark")  # type: ignore[arg-type]  # checked above
+
+
+def choose_theme(given: str | None, env: Mapping[str, str]) -> str:
+    """What was asked for, else light where ``COLORFGBG`` tells of a light background (7 or 15), else dark."""
+    if given:
+        return given
+    background = env.get("COLORFGBG", "").rsplit(";", 1)[-1]
+    return "light" if background in ("7", "15") else "dark"
