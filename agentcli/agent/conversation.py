@@ -24,6 +24,9 @@ from agentcli.ports.model import ModelRequest
 from agentcli.ports.prompt import Reminder, StepContext
 from agentcli.text import clean
 
+MARKS = 4
+"""At most so many cache entries come from one request."""
+
 
 class Conversation:
     """The messages of the session state, and everything that may be done to them."""
@@ -90,6 +93,7 @@ class Conversation:
                 stop_reason=answer.stop_reason,
                 message_id=answer.message_id,
                 partial=partial,
+                written=state.cache.written[-MARKS:],
             )
             state.measured = len(state.messages)
             self._rooms.emit(

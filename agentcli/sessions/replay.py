@@ -60,6 +60,8 @@ class Replay:
                 self._start(entry)
             case "message":
                 self._message(message_from_record(entry["message"]))
+                new = [str(w) for w in entry.get("written") or ()]
+                self.written += [w for w in new if w not in self.written]
             case "result":
                 block = block_from_record(entry["block"])
                 if isinstance(block, ToolResultBlock):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -215,3 +216,37 @@ async def test_thinking_that_the_server_does_not_take_back_is_dropped(stage: Sta
         assert [e.code for e in stage.heard if isinstance(e, Notice)].count("thinking_removed") <= 1
         await stage.say(session, "and on", "ok")
     assert not any(b["type"] == "thinking" and b["thinking"] == "hm 2" for b in stage.requests[-1].blocks())
+
+
+async def test_a_copy_and_a_latched_hour_read_everything_after_a_pause(stage: Stage) -> None:
+    async with stage.session(settings='{"promptCacheTtl": "1h"}') as session:
+        await stage.say(session, "one " + LONG, reply(thinking("hm"), text("ok")))
+        before = stage.requests[-1]
+    stage.clock.advance(1800)
+    async with stage.session(resume=replace(NEWEST, fork=True)) as session:
+        await stage.say(session, "two", "ok")
+    after = stage.requests[-1]
+    check(before, after)
+    assert after.cache is not None
+    assert (after.cache.written_1h > 0, after.cache.written_5m) == (True, 0)
+
+
+async def test_a_killed_session_reads_what_its_last_step_had_sent(stage: Stage) -> None:
+    """The turn has no end in the file, and a step has more blocks than a lookup goes back."""
+    calls = [
+        tool_use("Read", {"file_path": str(stage.project / "a.py"), "offset": 1 + n, "limit": 1}) for n in range(25)
+    ]
+    async with stage.session() as session:
+        await stage.say(session, "one", "ok")
+        await stage.say(session, "two", reply(*calls), reply(*calls), "ok")
+    (path,) = (stage.home / ".agentcli" / "projects").glob("*/*.jsonl")
+    lines = path.read_text().splitlines(keepends=True)
+    results = [i for i, line in enumerate(lines) if '"tool_result"' in line and '"kind":"message"' in line]
+    path.write_text("".join(lines[: results[-1] + 1]))
+    async with stage.session(resume=NEWEST) as session:
+        await stage.say(session, "three", "ok")
+    before, after = stage.requests[-3], stage.requests[-1]
+    assert len(appended(before, after)) > 50
+    assert after.cache is not None
+    assert before.cache is not None
+    assert after.cache.read >= before.cache.total
