@@ -103,6 +103,13 @@ def test_a_start_that_fails_says_so_and_ends_with_2(project: Path) -> None:
 
 
 @pytest.mark.pty
+def test_a_bug_at_the_start_leaves_the_terminal_and_is_shown_whole(project: Path) -> None:
+    with front_end("no such script", project) as program:
+        assert program.wait_exit() == 1
+        assert "KeyError: 'no such script'" in program.everything
+
+
+@pytest.mark.pty
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_signals_close_the_session(project: Path, number: signal.Signals, code: int) -> None:
     with front_end("slow", project) as program:

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from agentcli.runtime.session import Session
 
 
+FAILED = 2
+"""Exit code when there is no session."""
+
+
 async def run_terminal(
     options: SessionOptions,
     *,
@@ -112,7 +116,7 @@ async def converse(
     *,
     first_prompt: str = "",
 ) -> int:
-    """``run_front_end`` on the given input and output."""
+    """``run_front_end`` on the given input and output.  A bug in ``way.start`` is raised once the terminal is free."""
     actions = TerminalActions()
     screen = Screen(options, capabilities, actions, input=terminal, output=output)
     controller = Controller(screen, registry, way)
@@ -121,7 +125,7 @@ async def converse(
         controller.send(user_input(first_prompt))
     drawn = asyncio.Event()
     screen.app.after_render += lambda _: drawn.set()
-    failure: list[AgentcliError] = []
+    failure: list[Exception] = []
 
     async def build() -> None:
         await drawn.wait()
@@ -129,13 +133,13 @@ async def converse(
         loading = asyncio.create_task(asyncio.to_thread(preload))
         try:
             controller.attach(await way.start())
-        except AgentcliError as error:
+        except Exception as error:
             failure.append(error)
-            controller.exit(2)
+            controller.exit(FAILED)
         finally:
             await loading
 
-    tasks = [controller.spawn(build()), asyncio.create_task(screen.app.tick())]
+    tasks = [asyncio.create_task(build()), asyncio.create_task(screen.app.tick())]
     try:
         with ending_signals(controller.exit):
             code = await screen.app.run_async(set_exception_handler=False)
@@ -148,6 +152,8 @@ async def converse(
         await controller.close()
         screen.app.flush_above()
     for error in failure:
+        if not isinstance(error, AgentcliError):
+            raise error
         sys.stderr.write(f"agentcli: {error}\n")
     return HANG_UP if output.gone else code
 

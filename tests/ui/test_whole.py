@@ -1,0 +1,70 @@
+"""The whole program on a pseudo-terminal, against a strict server: what is typed is what is sent."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.api import ApiServer, Gate, reply, text, tool_use
+from tests.ui.pty import Program
+
+ROWS = "\n".join(f"row {n}" for n in range(500))
+
+
+def agentcli(api: ApiServer, project: Path, *arguments: str) -> Program:
+    env = {"ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": api.key}
+    return Program([sys.executable, "-m", "agentcli", *arguments], cwd=project, env=env)
+
+
+@pytest.mark.pty
+def test_a_session_from_typing_ahead_to_recall_after_a_restart(project: Path) -> None:
+    gate = Gate()
+    with ApiServer(
+        "First answer.",
+        reply(text("I begin.\n\n"), gate, text("never shown")),
+        reply(text("I make a file."), tool_use("Bash", {"command": "touch made && ls"})),
+        "Done with it.",
+        "Recalled.",
+    ) as api:
+        with agentcli(api, project) as program:
+            program.wait_for("❯")
+            program.paste(ROWS)
+            program.send(" summarise\r")
+            program.wait_for("First answer.")
+            program.wait_gone("Esc stops")
+            program.send("second\r")
+            program.wait_for("I begin.")
+            program.send("\x1b")
+            program.wait_for("Stopped.")
+            program.send("third\r")
+            program.wait_for("1. Yes, this once")
+            assert not (project / "made").exists()
+            program.send("1")
+            program.wait_for("Done with it.")
+            program.wait_gone("Esc stops")
+            program.send("\x04")
+            assert program.wait_exit() == 0
+            assert "Traceback" not in program.raw
+        assert (project / "made").exists()
+        with agentcli(api, project, "--continue") as program:
+            program.wait_for("Done with it.")
+            program.send("\x1b[A\x1b[A\x1b[A")
+            program.wait_for("[Pasted text #1, 500 lines] summarise")
+            program.send("\r")
+            program.wait_for("Recalled.")
+            program.wait_gone("Esc stops")
+            program.send("/exit\r")
+            assert program.wait_exit() == 0
+        first, last = api.requests[0], api.requests[-1]
+        assert f"{ROWS} summarise" in first.last_text
+        assert f"{ROWS} summarise" in last.last_text
+        assert [r.status for r in api.requests if r.status >= 400] == []
+
+
+@pytest.mark.pty
+def test_without_a_key_the_terminal_says_what_to_do(project: Path) -> None:
+    with Program([sys.executable, "-m", "agentcli"], cwd=project) as program:
+        program.wait(lambda: "ANTHROPIC_API_KEY" in program.everything, "what to do")
+        assert "Traceback" not in program.raw
