@@ -34,6 +34,9 @@ def _compile(
     pattern: str, guards: bool, bases: tuple[str, ...], own: tuple[str, ...], home: tuple[str, ...]
 ) -> tuple[re.Pattern[str], ...]:
     flags = re.DOTALL | (re.IGNORECASE if guards else 0)
+    if guards and pattern.endswith("/**") and pattern.strip("/*"):
+        # Who must not read what is in a directory must not search the directory either.
+        pattern = pattern[:-3] + "/"
     return tuple(re.compile(e, flags) for e in _expressions(pattern, guards, bases, own, home))
 
 
@@ -51,11 +54,7 @@ def _expressions(
     name = body.rstrip("/")
     if not anchored and "/" not in name:
         return [_below("/" if guards else b, f"**/{body}") for b in (bases[:1] if guards else bases)]
-    found = [_below(b, body) for b in bases]
-    single = re.match(r"[^/*?\[]+/\*\*\Z", body)
-    if guards and not anchored and single:
-        found.append(_below("/", f"**/{body}"))
-    return found
+    return [_below(b, body) for b in bases]
 
 
 def _below(base: str, pattern: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentcli.permissions.filepolicy import guard, may_edit, may_read
-from agentcli.permissions.places import Place
+from agentcli.permissions.places import Place, place
 from agentcli.permissions.places import critical as is_critical
 from agentcli.permissions.programs import untrusted_name
 from agentcli.permissions.verdicts import Policy, Verdict, allow, by_rule
@@ -15,6 +15,7 @@ from agentcli.ports.permissions import Behavior
 from agentcli.shell import (
     SAFE_VARIABLES,
     CommandLine,
+    Files,
     Redirect,
     SimpleCommand,
     Word,
@@ -25,6 +26,7 @@ from agentcli.shell import (
 
 EDIT_COMMANDS = frozenset({"mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"})
 """What ``acceptEdits`` lets run inside the working directories."""
+TO_DIRECTORY = frozenset({"cp", "mv", "install", "ln", "rsync"})
 GUARDS: tuple[Behavior, ...] = ("deny", "ask")
 
 
@@ -46,7 +48,7 @@ class FileJudge:
         asked: Verdict | None = None
         for words, tools in ((files.reads, ("Read",)), (files.writes, ("Edit", "Read"))):
             for item in words:
-                found = ground.places(item, directories)
+                found = self._places(item, command, files, directories)
                 if found is None:
                     asked = asked or self._doubtful(item, command, files.known, tools)
                     continue
@@ -56,6 +58,23 @@ class FileJudge:
                         return verdict
                     asked = asked or verdict
         return asked
+
+    def _places(
+        self, item: Word, command: SimpleCommand, files: Files, directories: tuple[Path, ...] | None
+    ) -> tuple[Place, ...] | None:
+        """The files that a word names; for the target of a copy or move that is a directory, those made in it."""
+        found = self._policy.ground.places(item, directories)
+        if found is None or command.program not in TO_DIRECTORY or item is not files.writes[-1]:
+            return found
+        sources = [w for w in (*files.reads, *files.writes) if w is not item]
+        made: list[Place] = []
+        for target in (f for f in found if f.real.is_dir()):
+            for source in sources:
+                name = source.text.rstrip("/").rpartition("/")[2]
+                if source.dynamic or source.glob or name in {"", ".", ".."}:
+                    return None
+                made.append(place(target.lexical / name))
+        return (*found, *made)
 
     def _doubtful(self, item: Word, command: SimpleCommand, known: bool, tools: tuple[str, ...]) -> Verdict | None:
         rules = [r for b in GUARDS for r in self._policy.having(b, *tools) if r.kind == "path"]
@@ -166,7 +185,7 @@ class FileJudge:
         directories = self._policy.ground.directories(command.directories)
         for words, check in ((files.writes, may_edit), (files.reads, may_read)):
             for item in words:
-                found = self._policy.ground.places(item, directories)
+                found = self._places(item, command, files, directories)
                 if found is None or (item.dynamic and item.may_be_flag):
                     return None
                 if item.may_be_flag and any(w.lexical.name.startswith("-") for w in found):

@@ -289,6 +289,8 @@ def _watch(command: SimpleCommand) -> Iterator[Inner]:
         yield Inner("argument", split[1])
     elif split[1]:
         yield from joined_script(split[1], "argument", "watch")
+        # What was meant counts too: the words as they stand here, before they are joined.
+        yield Inner("argument", split[1])
 
 
 def _flock(command: SimpleCommand) -> Iterator[Inner]:
@@ -311,6 +313,9 @@ def _ssh(command: SimpleCommand) -> Iterator[Inner]:
     rest = split[1][1:]
     if rest:
         yield from joined_script(rest, "remote", "ssh")
+        if len(rest) > 1:
+            # What was meant counts too: the words as they stand here, before they are joined.
+            yield Inner("remote", rest, elsewhere=True)
 
 
 def _parallel(command: SimpleCommand) -> Iterator[Inner]:
