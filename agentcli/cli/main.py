@@ -11,7 +11,7 @@ import sys
 
 from agentcli.errors import Bug, UserError
 
-SUBCOMMANDS: tuple[str, ...] = ("demo", "doctor", "prompt", "permissions", "config")
+SUBCOMMANDS: tuple[str, ...] = ("demo", "doctor", "prompt", "permissions", "config", "memory")
 EXIT_USAGE = 2
 EXIT_SIGINT = 130
 EXIT_PIPE = 141

@@ -14,6 +14,8 @@ permissions = typer.Typer(help="Explain permission decisions.", no_args_is_help=
 config = typer.Typer(help="Show and change settings.", no_args_is_help=True)
 app.add_typer(permissions, name="permissions")
 app.add_typer(config, name="config")
+memory = typer.Typer(help="Check the instruction files, and explain them.", no_args_is_help=True)
+app.add_typer(memory, name="memory")
 
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 
@@ -104,3 +106,19 @@ def config_set(
     from agentcli.cli.config import set_setting
 
     return set_setting(key, value, scope=scope)
+
+
+@memory.command("check")
+def memory_check(as_json: Json = False) -> int:
+    """Looks for dead imports, rules that match nothing, contradictions, secrets.  1 when something was found."""
+    from agentcli.cli.memory import run_memory_check
+
+    return run_memory_check(as_json=as_json)
+
+
+@memory.command("why")
+def memory_why(path: str, as_json: Json = False) -> int:
+    """Whether an instruction file is loaded here, by which rule, and what it costs."""
+    from agentcli.cli.memory import run_memory_why
+
+    return run_memory_why(path, as_json=as_json)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from agentcli.env import truthy
 from agentcli.prompt.effective import LevelText, nothing
+from agentcli.settings.features import FeatureName
 
 if TYPE_CHECKING:
     from agentcli.prompt.context import ProactiveWords
 
-Feature = Callable[[str], bool]
+Feature = Callable[[FeatureName], bool]
 """Whether the named feature is switched on."""
 
 

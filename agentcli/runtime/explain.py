@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from agentcli.conversation import SystemPrompt
 from agentcli.errors import SetupError
 from agentcli.messages import user
 from agentcli.model.client import AnthropicClient
@@ -59,7 +58,7 @@ async def explain(session: Session) -> Explained:
     """The prompt of the session's next request."""
     state = session.state
     step = StepContext(state.model, state.interactive)
-    wire = _wire(session, await session.prompt.effective(step))
+    wire = _wire(session, await next_request(session))
     if wire is None:
         return Explained(await session.prompt.report(step), 0)
     skip = any(spec.mcp and not spec.deferred for spec in state.tools)
@@ -68,24 +67,28 @@ async def explain(session: Session) -> Explained:
     return Explained(report, len(json.dumps(wire.body.get("tools", []), ensure_ascii=False).encode()))
 
 
-def _wire(session: Session, system: SystemPrompt) -> WireRequest | None:
-    """The next request as the model client would send it; ``None`` for a client that sends nothing."""
+async def next_request(session: Session) -> ModelRequest:
+    """What the session's next request would hold as things stand."""
+    state = session.state
+    return ModelRequest(
+        system=await session.prompt.effective(StepContext(state.model, state.interactive)),
+        tools=state.tools,
+        messages=tuple(state.messages),
+        model=state.model,
+        conversation=state.cache,
+        conversation_id=state.conversation_id,
+        effort=state.effort,
+        thinking=state.thinking,
+        query_source=state.query_source,
+        output_schema=state.output_schema,
+    )
+
+
+def _wire(session: Session, request: ModelRequest) -> WireRequest | None:
+    """The request as the model client would send it; ``None`` for a client that sends nothing."""
     if not isinstance(session.client, AnthropicClient):
         return None
-    state = session.state
-    return session.client.preview(
-        ModelRequest(
-            system=system,
-            tools=state.tools,
-            messages=tuple(state.messages) or (user("…"),),
-            model=state.model,
-            conversation=state.cache,
-            conversation_id=state.conversation_id,
-            effort=state.effort,
-            thinking=state.thinking,
-            query_source=state.query_source,
-        )
-    )
+    return session.client.preview(request if request.messages else replace(request, messages=(user("…"),)))
 
 
 async def _client(options: SessionOptions) -> AnthropicClient:

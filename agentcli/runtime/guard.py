@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from pathlib import Path
 
 from agentcli.errors import UsageError
@@ -13,8 +13,8 @@ from agentcli.ports.permissions import PERMISSION_MODES, PermissionMode
 from agentcli.runtime.world import World
 
 
-def make_gate(world: World, *, directory: Callable[[], Path]) -> Gate:
-    """``directory`` is the session's private directory.  ``UsageError`` for a mode that is not allowed."""
+def make_gate(world: World, *, private: Iterable[Path] = ()) -> Gate:
+    """``private`` are the session's own directories.  ``UsageError`` for a mode that is not allowed."""
     options = world.options
     paths = {source.scope: source.path for source in world.files.sources}
     gate = Gate(
@@ -23,7 +23,7 @@ def make_gate(world: World, *, directory: Callable[[], Path]) -> Gate:
         home=user_home(world.env),
         environment=world.env,
         given=GivenRules(allow=options.allowed_tools, deny=options.disallowed_tools),
-        private=(directory(),),
+        private=private,
         store=RuleStore(local=paths.get("local"), project=paths.get("project"), user=paths.get("user")),
     )
     mode = start_mode(world)

@@ -10,7 +10,7 @@ from agentcli import __version__
 from agentcli.conversation import ConversationCache
 from agentcli.env import truthy
 from agentcli.errors import UserError
-from agentcli.model.catalog import model_info
+from agentcli.memory import MemoryRoom
 from agentcli.modes.agent import MainThreadAgent
 from agentcli.modes.select import coordinator_level
 from agentcli.ports.prompt import PromptSources
@@ -20,6 +20,7 @@ from agentcli.prompt.context import PromptContext, PromptModel
 from agentcli.prompt.effective import PromptLevels, given
 from agentcli.prompt.environment import collect_environment
 from agentcli.prompt.source import PromptSource
+from agentcli.runtime.models import Models
 from agentcli.runtime.world import World
 
 CUSTOM_AGENT_HEADING = "# Custom Agent Instructions\n\n"
@@ -32,13 +33,13 @@ async def silent() -> str | None:
 
 
 def prompt_context(
-    world: World, *, model: str, start_date: str, tools: frozenset[str], scratch: Path | None
+    world: World, models: Models, *, model: str, start_date: str, tools: frozenset[str], scratch: Path | None
 ) -> PromptContext:
     """Everything that the prompt depends on, as it stands now."""
     settings = world.settings
     return PromptContext(
         environment=collect_environment(world.workspace.start, world.workspace.extra_roots, env=world.env),
-        model=PromptModel.of(model_info(model)),
+        model=PromptModel.of(models.info(model)),
         start_date=start_date,
         tools=tools,
         interactive=world.options.interactive,
@@ -64,40 +65,37 @@ def prompt_levels(world: World, agent: MainThreadAgent | None, resumed: PrefixRe
     )
 
 
-def prompt_sources(world: World) -> PromptSources:
+def prompt_sources(world: World, memory: MemoryRoom | None) -> PromptSources:
     """What the rooms give to the dynamic sections."""
-
-    def on(name: str) -> bool:
-        return truthy(f"AGENTCLI_FEATURE_{name}", world.env)
-
     return PromptSources(
-        memory=silent,
+        memory=memory.section if memory else silent,
         skills=silent,
         agents=silent,
         mcp_instructions=silent,
-        coordinator=coordinator_level(on, world.env),
+        coordinator=coordinator_level(world.features, world.env),
     )
 
 
 def make_prompt_source(
     world: World,
+    models: Models,
     context: PromptContext,
     *,
     cache: ConversationCache,
+    memory: MemoryRoom | None = None,
     agent: MainThreadAgent | None = None,
     resumed: PrefixRecord | None = None,
-    first_party: Callable[[], bool],
-    refused: Callable[[], bool],
     warn: Callable[[str], None],
 ) -> PromptSource:
     def global_scope() -> bool:
-        return should_use_global_cache_scope(first_party=first_party(), refused=refused(), env=world.env)
+        refused = "scope" in models.refused
+        return should_use_global_cache_scope(first_party=models.first_party, refused=refused, env=world.env)
 
     return PromptSource(
         context,
         cache=cache,
-        sources=prompt_sources(world),
-        describe_model=model_info,
+        sources=prompt_sources(world, memory),
+        describe_model=models.info,
         levels=prompt_levels(world, agent, resumed),
         global_scope=global_scope,
         warn=warn,

@@ -24,8 +24,9 @@ from agentcli.events import (
     TodosChanged,
     TurnFinished,
 )
+from agentcli.memory import MemoryRoom
 from agentcli.messages import Json, TextBlock
-from agentcli.model.catalog import check_effort, model_info, resolve_model
+from agentcli.model.catalog import check_effort
 from agentcli.model.client import AnthropicClient
 from agentcli.model.monitor import CacheMonitor, SwitchPrice
 from agentcli.model.usage import Ledger
@@ -41,6 +42,7 @@ from agentcli.prompt.source import PromptSource
 from agentcli.runtime.branch import current_branch
 from agentcli.runtime.directory import SessionDirectory
 from agentcli.runtime.journal import CurrentJournal
+from agentcli.runtime.models import Models
 from agentcli.runtime.toolbox import ContextFactory, Toolbox
 from agentcli.runtime.world import World
 from agentcli.sessions import OpenSession, SessionStore
@@ -63,6 +65,7 @@ class Session:
     broker: Broker
     prompt: PromptSource
     client: ModelClient
+    models: Models
     monitor: CacheMonitor
     ledger: Ledger
     toolbox: Toolbox
@@ -71,6 +74,7 @@ class Session:
     journal: CurrentJournal
     opened: OpenSession
     directory: SessionDirectory
+    memory: MemoryRoom | None
     allow_bypass: bool
     title: str = ""
     start_notices: list[str] = field(default_factory=list)
@@ -93,7 +97,7 @@ class Session:
     @property
     def info(self) -> ModelInfo:
         """The catalog's entry for the session's model."""
-        return model_info(self.state.model)
+        return self.models.info(self.state.model)
 
     def status(self) -> SessionStatus:
         return SessionStatus(
@@ -123,7 +127,7 @@ class Session:
                 "cacheCreationInputTokens": line.usage.cache_write,
                 "webSearchRequests": 0,
                 "costUSD": None if line.unpriced else line.cost,
-                "contextWindow": model_info(name).window,
+                "contextWindow": self.models.info(name).window,
             }
             for name, line in self.ledger.by_model().items()
         }
@@ -220,8 +224,8 @@ class Session:
         if self.agent.busy:
             raise UserError("The model can be switched when the turn is over; Esc ends it.")
         state = self.state
-        chosen = resolve_model(model, env=self.world.env) if model else state.model
-        info = model_info(chosen)
+        chosen = self.models.resolve(model) if model else state.model
+        info = self.models.info(chosen)
         new_effort = check_effort(effort, info) if effort else state.effort if state.effort in info.efforts else None
         new_thinking = cast("ThinkingChoice", thinking or state.thinking)
         changed = [n for n, a, b in (("model", chosen, state.model), ("effort", new_effort, state.effort)) if a != b]
@@ -234,7 +238,7 @@ class Session:
 
     def switch_price(self, model: str) -> SwitchPrice:
         """What the next request costs more on that model (alias or id): it has nothing of this conversation cached."""
-        return self.monitor.switch_price(resolve_model(model, env=self.world.env), self.state.conversation_id)
+        return self.monitor.switch_price(self.models.resolve(model), self.state.conversation_id)
 
     def rename(self, title: str) -> None:
         self.title = title.strip()
@@ -272,8 +276,11 @@ class Session:
 
         self.state.start_date = self.world.clock.now().date().isoformat()
         clear_system_prompt_sections(self.state.cache)
+        if self.memory is not None:
+            self.memory.begin_anew()
         self.prompt.context = prompt_context(
             self.world,
+            self.models,
             model=self.state.model,
             start_date=self.state.start_date,
             tools=frozenset(t.name for t in self.state.tools),

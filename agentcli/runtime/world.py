@@ -13,8 +13,10 @@ from agentcli.paths import agentcli_home
 from agentcli.ports.sessions import Clock
 from agentcli.ports.tools import Workspace
 from agentcli.runtime.options import SessionOptions
+from agentcli.settings.features import Features, read_features
 from agentcli.settings.live import SettingsFiles
 from agentcli.settings.merged import Settings
+from agentcli.settings.trust import TrustStore, project_of
 
 
 @dataclass(slots=True)
@@ -34,6 +36,11 @@ class World:
         return self.files.current
 
     @property
+    def features(self) -> Features:
+        """The feature flags that are on."""
+        return read_features(self.settings.get("features"), self.env)
+
+    @property
     def bare(self) -> bool:
         """``--bare``: nothing of the directory or the user is read but what the command line names."""
         return self.options.bare
@@ -50,7 +57,7 @@ def read_world(options: SessionOptions, *, clock: Clock | None = None) -> World:
         own,
         flag=options.settings or None,
         only=() if options.bare else options.setting_sources,
-        trusted=options.trust,
+        trusted=options.trust or TrustStore(own).trusted(project_of(options.cwd, own)),
     )
     error = broken(files.current.layers)
     if error is not None and not options.interactive:

@@ -1,0 +1,162 @@
+"""The rooms of one session, made in the order in which they need each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from agentcli.agent.agent import Agent
+from agentcli.agent.reminders import Reminders
+from agentcli.agent.rooms import Rooms
+from agentcli.agent.sources import ChangedFilesSource, DateSource, ModeSource, TodoSource
+from agentcli.events import EventStream
+from agentcli.model.monitor import CacheMonitor
+from agentcli.model.scripted import ScriptedClient
+from agentcli.modes.agent import MainThreadAgent
+from agentcli.modes.plan import mode_reminder
+from agentcli.permissions.broker import Broker
+from agentcli.ports.model import ModelClient
+from agentcli.ports.prompt import ReminderSource
+from agentcli.prompt.source import PromptSource
+from agentcli.runtime.beginning import first_state, limits
+from agentcli.runtime.directory import SessionDirectory
+from agentcli.runtime.guard import make_gate, may_bypass, only_reads_line
+from agentcli.runtime.journal import CurrentJournal
+from agentcli.runtime.models import Models
+from agentcli.runtime.prompting import make_prompt_source, prompt_context
+from agentcli.runtime.remembering import make_memory
+from agentcli.runtime.session import Session
+from agentcli.runtime.toolbox import ContextFactory, make_toolbox
+from agentcli.runtime.world import World, scratch_enabled
+from agentcli.sessions import OpenSession, SessionStore, recorder
+from agentcli.tools.jobs import JobReminders
+
+
+class Assembly:
+    """``session`` brings the rooms together."""
+
+    def __init__(
+        self,
+        world: World,
+        client: ModelClient,
+        opened: OpenSession,
+        *,
+        model: str,
+        main_agent: MainThreadAgent | None,
+        warn: Callable[[str], None],
+    ) -> None:
+        self.world = world
+        self.client = client
+        self.opened = opened
+        self.main_agent = main_agent
+        self.warn = warn
+        self.events = EventStream()
+        self.models = Models(world, client)
+        self.directory = SessionDirectory(opened.directory)
+        self.memory = make_memory(world, warn)
+        self.gate = make_gate(world, private=(self.directory(),))
+        answerable = world.options.interactive or world.options.answers_permissions
+        self.broker = Broker(self.events.emit, nobody=not answerable)
+        self.toolbox = make_toolbox(
+            world, self.events.emit, directory=self.directory, read_only=only_reads_line, wanted=self._wanted
+        )
+        self.state = first_state(world, self.models, opened, model=model, specs=self.toolbox.specs())
+        self.scratch = self.directory() / "scratch" if scratch_enabled(world) else None
+        self.contexts = ContextFactory(world, self.toolbox, self.state, self.events.emit, self.directory, self.scratch)
+        self.prompt = self._prompt(self.scratch)
+        self.journal = CurrentJournal(opened.journal)
+
+    def session(self, store: SessionStore, monitor: CacheMonitor) -> Session:
+        """The session.  The journal's listener is the first one: nothing is shown before it is kept."""
+
+        def reset() -> None:
+            made.begin_anew()
+
+        made = Session(
+            world=self.world,
+            events=self.events,
+            state=self.state,
+            agent=Agent(self.state, self._rooms(reset), limits(self.world)),
+            gate=self.gate,
+            broker=self.broker,
+            prompt=self.prompt,
+            client=self.client,
+            models=self.models,
+            monitor=monitor,
+            ledger=self.client.ledger if isinstance(self.client, ScriptedClient) else monitor.ledger,
+            toolbox=self.toolbox,
+            contexts=self.contexts,
+            store=store,
+            journal=self.journal,
+            opened=self.opened,
+            directory=self.directory,
+            memory=self.memory,
+            allow_bypass=may_bypass(self.world),
+            title=self.world.options.name or (self.opened.loaded.title if self.opened.loaded else ""),
+        )
+        if self.memory is not None and self.opened.loaded is not None:
+            self.memory.resume(self.state.cache.sections, self.state.messages)
+        self.events.subscribe(recorder(self.journal), first=True)
+        self.events.subscribe(made.hear)
+        return made
+
+    def _rooms(self, reset: Callable[[], None]) -> Rooms:
+        return Rooms(
+            model=self.client,
+            prompt=self.prompt,
+            tools=self.toolbox.tools,
+            gate=self.gate,
+            approver=self.broker,
+            context=self.contexts,
+            emit=self.events.emit,
+            clock=self.world.clock,
+            journal=self.journal,
+            reminders=Reminders(self._reminders()),
+            workspace=self.world.workspace,
+            seen=self.toolbox.seen,
+            model_info=self.models.info,
+            reset=reset,
+        )
+
+    def _reminders(self) -> list[ReminderSource]:
+        """In the order in which they stand in a message."""
+        state = self.state
+        sources: list[ReminderSource] = [self.prompt]
+        sources += [self.memory] if self.memory is not None else []
+        return [
+            *sources,
+            DateSource(self.world.clock, lambda: state.start_date, state.cache),
+            ChangedFilesSource(self.toolbox.seen),
+            ModeSource(self.gate, mode_reminder, state.cache),
+            TodoSource(state),
+            JobReminders(self.toolbox.jobs),
+        ]
+
+    def _prompt(self, scratch: Path | None) -> PromptSource:
+        state = self.state
+        record = self.opened.loaded.prefix if self.opened.loaded else None
+        context = prompt_context(
+            self.world,
+            self.models,
+            model=state.model,
+            start_date=state.start_date,
+            tools=frozenset(t.name for t in state.tools),
+            scratch=scratch,
+        )
+        source = make_prompt_source(
+            self.world,
+            self.models,
+            context,
+            cache=state.cache,
+            memory=self.memory,
+            agent=self.main_agent,
+            resumed=record,
+            warn=self.warn,
+        )
+        if record and record.model != state.model:
+            source.model_switched()
+        return source
+
+    def _wanted(self, name: str) -> bool:
+        chosen = self.world.options.tools
+        return (chosen is None or name in chosen) and (self.main_agent is None or self.main_agent.allows(name))

@@ -1,0 +1,86 @@
+"""What a session begins with: its state, new or resumed, and its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from agentcli.agent.agent import INTERRUPTION
+from agentcli.agent.rooms import Limits
+from agentcli.agent.state import SessionState
+from agentcli.conversation import ConversationCache
+from agentcli.env import number, truthy
+from agentcli.model.catalog import check_effort
+from agentcli.ports.model import Effort, ThinkingChoice, ToolSpec
+from agentcli.ports.prompt import Reminder
+from agentcli.runtime.models import Models
+from agentcli.runtime.options import SessionOptions
+from agentcli.runtime.resumed import resumed_effort, resumed_tools
+from agentcli.runtime.world import World
+from agentcli.sessions import Loaded, OpenSession, restored_cache
+
+
+def first_state(
+    world: World, models: Models, opened: OpenSession, *, model: str, specs: Sequence[ToolSpec]
+) -> SessionState:
+    """The state of a new session, or of a resumed one as its file tells it."""
+    options, loaded = world.options, opened.loaded
+    record = loaded.prefix if loaded else None
+    state = SessionState(
+        session_id=opened.id,
+        model=model,
+        start_date=record.start_date if record else world.clock.now().date().isoformat(),
+        tools=resumed_tools(record, specs, chosen=options.tools is not None) if record else tuple(specs),
+        effort=_effort(world, models, loaded, model),
+        thinking=_thinking(options, loaded),
+        query_source=options.query_source,
+        interactive=options.interactive,
+        cache=restored_cache(loaded) if loaded else ConversationCache(),
+    )
+    if loaded:
+        _restore(state, loaded)
+    if record and record.model != model:
+        state.intent = "model switch"
+    return state
+
+
+def _restore(state: SessionState, loaded: Loaded) -> None:
+    state.restore(
+        loaded.messages,
+        usage=loaded.usage,
+        cost=loaded.cost,
+        turn=loaded.turns,
+        context_tokens=loaded.context_tokens,
+        measured=loaded.measured,
+    )
+    state.set_todos(loaded.todos)
+    if loaded.interrupted:
+        state.pending.append(Reminder("interrupted", INTERRUPTION))
+
+
+def resumed_model(world: World, loaded: Loaded | None) -> str | None:
+    """The conversation's own model, unless the command line names another."""
+    return loaded.model if loaded and not world.options.model else None
+
+
+def limits(world: World) -> Limits:
+    percent = number("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", 0, world.env)
+    return Limits(
+        max_turns=world.options.max_turns,
+        max_budget_usd=world.options.max_budget_usd,
+        auto_compact=world.settings.flag("autoCompactEnabled", True) and not truthy("DISABLE_AUTO_COMPACT", world.env),
+        compact_percent=percent or None,
+        stop_hook_cap=number("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", 8, world.env),
+        parallel_calls=number("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY", 10, world.env) or 10,
+    )
+
+
+def _effort(world: World, models: Models, loaded: Loaded | None, model: str) -> Effort | None:
+    kept = resumed_effort(loaded, model) if loaded and loaded.model else world.settings.text("effortLevel")
+    effort = world.options.effort or kept
+    return check_effort(effort, models.info(model)) if effort else None
+
+
+def _thinking(options: SessionOptions, loaded: Loaded | None) -> ThinkingChoice:
+    named = {"adaptive": "on", "disabled": "off"}.get(options.thinking or "")
+    return cast("ThinkingChoice", named or (loaded.thinking if loaded else "default"))

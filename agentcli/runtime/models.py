@@ -1,0 +1,53 @@
+"""Model names and facts as this session sees them: aliases, overrides, the provider's ids, the server's windows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agentcli.model.catalog import DEFAULT_MODEL, model_info, resolve_model
+from agentcli.model.client import AnthropicClient
+from agentcli.model.connection import Connection
+from agentcli.ports.model import ModelClient, ModelInfo
+from agentcli.runtime.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    world: World
+    client: ModelClient
+
+    def resolve(self, name: str) -> str:
+        """The exact id behind an alias or id (settings ``modelOverrides`` and the environment count).  ``UserError``
+        for a name that can't be one."""
+        connection = self._connection()
+        overrides = self.world.settings.get("modelOverrides")
+        return resolve_model(
+            name,
+            env=self.world.env,
+            overrides=overrides if isinstance(overrides, dict) else None,
+            provider=connection.provider if connection else "first_party",
+        )
+
+    def info(self, model: str) -> ModelInfo:
+        """The catalog's word, with what the server said of it."""
+        return self.client.info(model) if isinstance(self.client, AnthropicClient) else model_info(model)
+
+    def first(self, named: str | None) -> str:
+        """The model that a session begins with: ``named`` (command line or agent), then the environment's, the
+        settings', the default."""
+        chosen = named or self.world.env.get("ANTHROPIC_MODEL") or self.world.settings.text("model")
+        return self.resolve(chosen or DEFAULT_MODEL)
+
+    @property
+    def first_party(self) -> bool:
+        """Whether the provider is the Anthropic API itself."""
+        connection = self._connection()
+        return connection is not None and connection.first_party
+
+    @property
+    def refused(self) -> frozenset[str]:
+        """Features that the server refused or the environment switched off."""
+        return self.client.refused if isinstance(self.client, AnthropicClient) else frozenset()
+
+    def _connection(self) -> Connection | None:
+        return self.client.connection if isinstance(self.client, AnthropicClient) else None

@@ -1,0 +1,39 @@
+"""The question of trust, before anything of a project acts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agentcli.runtime.options import SessionOptions
+from agentcli.runtime.world import read_world
+from agentcli.settings.bring import Brought, brought
+from agentcli.settings.trust import Project, TrustStore, project_of
+
+
+@dataclass(frozen=True, slots=True)
+class TrustQuestion:
+    """What an untrusted project would bring.  A yes is kept for the project where that makes sense (never for the home
+    directory or ``/`` as a whole)."""
+
+    project: Project
+    brought: tuple[Brought, ...]
+    store: TrustStore
+
+    def accept(self) -> bool:
+        """Keeps the yes; false when it could not be stored and holds for this session only."""
+        return self.store.accept(self.project)
+
+
+def trust_question(options: SessionOptions) -> TrustQuestion | None:
+    """The question that has to be asked before the session begins; ``None`` when there is nothing to ask.
+
+    Only a person at a terminal is asked; headless runs need ``--trust`` or an earlier yes.
+    """
+    if options.trust or options.bare or not options.interactive:
+        return None
+    world = read_world(options)
+    if world.settings.trusted:
+        return None
+    project = project_of(options.cwd, world.env)
+    found = brought(world.settings, project.key)
+    return TrustQuestion(project, found, TrustStore(world.env)) if found else None
