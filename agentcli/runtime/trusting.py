@@ -19,8 +19,9 @@ class TrustQuestion:
     brought: tuple[Brought, ...]
     store: TrustStore
 
-    def accept(self) -> bool:
-        """Keeps the yes; false when it could not be stored and holds for this session only."""
+    def accept(self) -> str:
+        """Keeps the yes.  Start the session with ``SessionOptions.trust`` then.  Returns why it holds for this session
+        only; empty when it is kept."""
         return self.store.accept(self.project)
 
 
