@@ -156,7 +156,17 @@ class Compactor:
         if report is not None:
             use = report.usage
             self.rooms.emit(
-                CacheObserved(use.cache_read, report.readable, use.cache_write, use.input, report.cost, report.saved)
+                CacheObserved(
+                    read=use.cache_read,
+                    readable=report.readable,
+                    written=use.cache_write,
+                    uncached=use.input,
+                    cost=report.cost,
+                    saved=report.saved,
+                    cause=report.cause,
+                    expected=report.expected,
+                    alert=report.alert,
+                )
             )
         return answer
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pytest
 
+from agentcli.events import CacheObserved
 from tests.api import Request
 from tests.api.tokens import count_json, count_text
 from tests.benchmarks.cache import Played, played
@@ -32,6 +33,14 @@ def test_every_loss_has_a_name_and_was_meant(sessions: dict[str, Played], name: 
         "rewind": (("(history rewritten at message 17 by rewind)", 1),),
     }
     assert sessions[name].figures.causes == causes.get(name, ())
+
+
+@pytest.mark.parametrize("name", ["compaction", "rewind", "failures and retries"])
+def test_front_ends_hear_what_the_monitor_says(sessions: dict[str, Played], name: str) -> None:
+    stage = sessions[name].stage
+    heard = [(e.read, e.readable, e.cause, e.expected) for e in stage.heard if isinstance(e, CacheObserved)]
+    seen = [o for s in stage.sessions for o in s.monitor.history]
+    assert heard == [(o.usage.cache_read, o.readable, o.cause, o.expected) for o in seen]
 
 
 def test_a_rewind_reads_all_that_it_keeps(sessions: dict[str, Played]) -> None:
