@@ -7,8 +7,13 @@ import sys
 from tests.ui.emulator import Emulator
 from tests.ui.pty import Program
 
-SIZE = "import os,signal;print(os.get_terminal_size(),flush=True)"
-RESIZED = f"{SIZE};signal.signal(signal.SIGWINCH,lambda *_:print(os.get_terminal_size(),flush=True));signal.pause()"
+RESIZED = """
+import os, signal
+def show(*_): print(os.get_terminal_size(), flush=True)
+signal.signal(signal.SIGWINCH, show)
+show()
+while True: signal.pause()
+"""
 
 
 def test_reads_what_the_program_writes_and_its_exit_code() -> None:

@@ -184,6 +184,7 @@ async def test_slash_menu(golden: Golden) -> None:
         show.keys("/mode")
         await show.see("/model [name]")
         golden("menu.txt", await show.settled())
+        assert show.caret_text == "❯ /mode"
 
 
 async def test_korean(golden: Golden) -> None:
