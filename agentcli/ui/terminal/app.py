@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
@@ -54,6 +55,8 @@ async def run_terminal(
     """
 
     async def start() -> SessionHandle:
+        # Loaded beside the loop, so that what is typed meanwhile shows at once.
+        await asyncio.to_thread(import_module, "agentcli.runtime.build")
         from agentcli.runtime.build import open_session
 
         return await open_session(options, client=client)
