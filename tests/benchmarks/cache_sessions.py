@@ -119,6 +119,10 @@ async def changes(stage: Stage) -> None:
     done = tool_use("TodoWrite", {"todos": [{"content": "mend", "status": "completed", "activeForm": "mending"}]})
     (project / "notes.md").write_text("notes\n")
     (project / "CLAUDE.md").write_text("Use tabs.\n")
+    (project / "inner").mkdir()
+    (project / "inner" / "CLAUDE.md").write_text("Inner code is generated.\n")
+    (project / "inner" / "made.py").write_text("made = True\n")
+    inner = tool_use("Read", {"file_path": str(project / "inner" / "made.py")})
 
     def happens(session: Session) -> dict[int, Callable[[], object]]:
         return {
@@ -153,7 +157,7 @@ async def changes(stage: Stage) -> None:
             answers = work(stage, turn)
             special: dict[int, dict[int, Step]] = {
                 0: {1: reply(read), 3: reply(todo)},
-                1: {2: reply(done)},
+                1: {2: reply(done), 6: reply(inner)},
                 2: {4: reply(todo)},
                 3: {1: reply(job), 2: when_built},
             }

@@ -28,6 +28,7 @@ Change = Callable[[Stage, Session], Awaitable[None] | None]
 
 @pytest.fixture
 def stage(api: ApiServer, home: Path, project: Path) -> Stage:
+    (project / "CLAUDE.md").write_text("Use tabs.\n")
     return Stage(api, home, project)
 
 
@@ -107,6 +108,7 @@ TABLE = {
     "effort": Row(effort, "effort changed (default to low)", expected=True),
     "a beta header": Row(betas, "beta headers changed (context-1m-2025-08-07 added)"),
     "section session_guidance": Row(section("session_guidance"), "section `session_guidance` changed", kept="static"),
+    "section memory": Row(section("memory"), "section `memory` changed", kept="static"),
     "section env_info_simple": Row(section("env_info_simple"), "section `env_info_simple` changed", kept="static"),
     "section token_budget": Row(section("token_budget"), "section `token_budget` changed", kept="static"),
     "section scratchpad": Row(section("scratchpad"), "section `scratchpad` changed", kept="static"),

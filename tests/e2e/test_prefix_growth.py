@@ -11,6 +11,8 @@ from tests.e2e.harness import Stage, appended, blocks, front
 
 TOLD = {
     "a file that was read is changed outside": "These files were changed on disk",
+    "instructions are edited": "CLAUDE.md was edited. From now on it says:",
+    "a directory with instructions of its own is entered": "Inner code is generated.",
     "midnight passes": "The date has changed: today is 2026-12-01.",
     "the mode becomes plan": "Plan mode is on.",
     "plan mode is left": "Plan mode is off",

@@ -28,12 +28,16 @@ TODOS = [{"content": "mend it", "status": "in_progress", "activeForm": "mending 
 def stage(api: ApiServer, home: Path, project: Path) -> Stage:
     for name in ("a.py", "b.py", "c.py"):
         (project / name).write_text(f"# {name}\n{LONG}")
+    (project / "CLAUDE.md").write_text("Use tabs.\n")
+    (project / "inner").mkdir()
+    (project / "inner" / "CLAUDE.md").write_text("Inner code is generated.\n")
+    (project / "inner" / "made.py").write_text("made = True\n")
     return Stage(api, home, project)
 
 
 async def eventful(stage: Stage, session: Session) -> None:
     """An image, parallel calls, signed thinking, a todo reminder, an answer in another language, an interruption."""
-    reads = [tool_use("Read", {"file_path": str(stage.project / n)}) for n in ("a.py", "b.py", "c.py")]
+    reads = [tool_use("Read", {"file_path": str(stage.project / n)}) for n in ("a.py", "inner/made.py", "c.py")]
     await stage.say(
         session,
         "Look at this.",
@@ -83,7 +87,8 @@ async def left(stage: Stage) -> Stage:
 async def test_every_way_to_go_on_sends_the_same_bytes(left: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     stage = left
     before = last_sent(stage)
-    assert sum("todo list has not been updated" in b for b in blocks(before)) == 1
+    for told in ("todo list has not been updated", "Inner code is generated."):
+        assert sum(told in b for b in blocks(before)) == 1
     async with stage.session(resume=NEWEST) as session:
         id = session.id
         assert session.start_notices == []
@@ -143,11 +148,13 @@ async def test_a_reminder_that_was_told_is_not_told_again(stage: Stage) -> None:
         await stage.say(session, "two", "ok")
         before = stage.requests[-1]
         assert "today is 2026-12-01" in before.text
+    (stage.project / "CLAUDE.md").write_text("Use blanks.\n")
     async with stage.session(resume=NEWEST) as session:
         await stage.say(session, "three", "ok")
     new = check(before, stage.requests[-1])
-    assert len(new) == 3
-    assert "Plan mode is off" in new[1]
+    assert len(new) == 4
+    assert "Plan mode is off" in new[1] + new[2]
+    assert "Use blanks." in new[1] + new[2]
 
 
 def rewritten(stage: Stage, change: Any) -> None:
