@@ -12,6 +12,7 @@ from agentcli.permissions.shellfiles import FileJudge
 from agentcli.permissions.shellrules import allowing, guarded, is_exact, is_wide, reaches
 from agentcli.permissions.suggest import suggestion
 from agentcli.permissions.verdicts import Policy, Verdict, allow, by_rule
+from agentcli.ports.permissions import PermissionUpdate
 from agentcli.shell import (
     SAFE_VARIABLES,
     CommandLine,
@@ -49,6 +50,7 @@ class LineJudge:
         self._files = FileJudge(line, policy)
         self._hides = [a.name for a in line.assignments if self._unsafe_for_later(a.name)]
         self._covering: dict[int, Rule] = {}
+        self._offers: dict[int, tuple[PermissionUpdate, ...]] = {}
 
     def verdicts(self) -> Iterator[Verdict]:
         line = self._line
@@ -101,17 +103,17 @@ class LineJudge:
         if parent is not None and self._policy.mode != "plan":
             self._covering[index] = parent
             return by_rule(parent, subject=command.text)
+        if self._wraps(index, command):
+            return allow("judged by what it runs", subject=command.text)
         why = self._harmless(index, command)
         if not why:
             return allow("it only reads", subject=command.text)
-        if self._wraps(index, command):
-            return allow("judged by what it runs", subject=command.text)
         edits = self._files.edits(command, hides=bool(self._hides))
         if edits is not None:
             return edits
         if self._policy.mode == "plan":
             return Verdict("ask", f"plan mode only reads, and {why}", subject=command.text)
-        suggestions = () if self._hides or destruction else suggestion(command)
+        suggestions = () if self._hides or destruction else self._offers.get(index, suggestion(command))
         shadow = shadowed(command, self._policy) if rules else ""
         return Verdict("ask", shadow or self._why(command, rules, why), subject=command.text, suggestions=suggestions)
 
@@ -205,6 +207,7 @@ class LineJudge:
             for where in found:
                 verdict = may_read(where, self._policy)
                 if verdict.behavior != "allow":
+                    self._offers[index] = () if command.program in {"cd", "pushd"} else verdict.suggestions
                     return f"{where.lexical}: {verdict.reason}"
         return ""
 

@@ -101,10 +101,9 @@ def _named(verdict: Verdict) -> str:
 
 
 def _under_mode(verdict: Verdict, policy: Policy) -> Verdict:
-    if policy.unsafe and verdict.behavior == "allow":
-        verdict = Verdict(
-            "ask", f"deny and ask rules may be missing: {policy.unsafe[0]}", "unsafe", subject=verdict.subject
-        )
+    if policy.unsafe and (verdict.behavior == "allow" or verdict.weight in _WAIVED) and verdict.behavior != "deny":
+        reason = f"deny and ask rules may be missing: {policy.unsafe[0]}"
+        verdict = Verdict("ask", reason, "unsafe", subject=verdict.subject)
     if verdict.behavior != "ask":
         return verdict
     if policy.mode == "bypassPermissions" and verdict.weight in _WAIVED:

@@ -72,9 +72,7 @@ def edit_file(path: Path, change: Callable[[JsonObject], None], *, private: bool
             text = json.dumps(data, indent=indent, ensure_ascii=False) + "\n"
             _replace(target, ("\ufeff" if document and document.had_bom else "") + text, private=private)
     except BrokenFile as error:
-        raise SettingsError(
-            f"{error}; nothing was stored, so that nothing of it is lost: mend the file first"
-        ) from error
+        raise SettingsError(f"{error}; nothing was stored and nothing overwritten: mend the file first") from error
     except OSError as error:
         raise SettingsError(f"{path} can't be written ({error.strerror or error})") from error
 
