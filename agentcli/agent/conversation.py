@@ -84,7 +84,8 @@ class Conversation:
         state, report = self._state, answer.report
         if self._sent is not None:  # with what was decided when the request was built (latches)
             self._rooms.journal.prefix(prefix_record(state, self._sent))
-        state.spend(answer.model, answer.usage, report.cost if report else None)
+        cost = report.cost if report else self._rooms.broken_off(answer.model, answer.usage)
+        state.spend(answer.model, answer.usage, cost)
         if answer.message.content:
             state.context_tokens = answer.usage.total_input + answer.usage.output
             self._append(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentcli.events import Emit
+from agentcli.messages import Usage
 from agentcli.ports.model import ModelClient, ModelInfo
 from agentcli.ports.permissions import Approver, Hooks, NoHooks, PermissionGate
 from agentcli.ports.prompt import Moment, Reminder, ReminderSource, SystemPromptSource
@@ -25,10 +26,15 @@ def _nothing() -> None:
     return None
 
 
+def _free(model: str, usage: Usage) -> float | None:
+    return 0.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rooms:
     """The ports of one session.  ``context`` makes the ``ToolContext`` of a call from its id; ``model_info`` gives
-    window and limits of a model id; ``reset`` empties the section cache and latches (after a compaction)."""
+    window and limits of a model id; ``reset`` empties the section cache and latches (after a compaction);
+    ``broken_off`` accounts for a request that was interrupted after its answer had begun, and returns its cost."""
 
     model: ModelClient
     prompt: SystemPromptSource
@@ -46,6 +52,7 @@ class Rooms:
     seen: SeenFiles | None = None
     model_info: Callable[[str], ModelInfo] | None = None
     reset: Callable[[], None] = _nothing
+    broken_off: Callable[[str, Usage], float | None] = _free
 
 
 @dataclass(slots=True)

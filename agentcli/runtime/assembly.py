@@ -12,10 +12,12 @@ from agentcli.agent.sources import ChangedFilesSource, DateSource, ModeSource, T
 from agentcli.events import EventStream
 from agentcli.model.monitor import CacheMonitor
 from agentcli.model.scripted import ScriptedClient
+from agentcli.model.usage import Ledger
 from agentcli.modes.agent import MainThreadAgent
 from agentcli.modes.plan import mode_reminder
 from agentcli.permissions.broker import Broker
 from agentcli.ports.model import ModelClient
+from agentcli.ports.permissions import Hooks, NoHooks
 from agentcli.ports.prompt import ReminderSource
 from agentcli.prompt.source import PromptSource
 from agentcli.runtime.beginning import first_state, limits
@@ -44,12 +46,14 @@ class Assembly:
         model: str,
         main_agent: MainThreadAgent | None,
         warn: Callable[[str], None],
+        hooks: Hooks | None = None,
     ) -> None:
         self.world = world
         self.client = client
         self.opened = opened
         self.main_agent = main_agent
         self.warn = warn
+        self.hooks = hooks or NoHooks()
         self.events = EventStream()
         self.models = Models(world, client)
         self.directory = SessionDirectory(opened.directory)
@@ -69,6 +73,8 @@ class Assembly:
     def session(self, store: SessionStore, monitor: CacheMonitor) -> Session:
         """The session.  The journal's listener is the first one: nothing is shown before it is kept."""
 
+        ledger = self.client.ledger if isinstance(self.client, ScriptedClient) else monitor.ledger
+
         def reset() -> None:
             made.begin_anew()
 
@@ -76,14 +82,14 @@ class Assembly:
             world=self.world,
             events=self.events,
             state=self.state,
-            agent=Agent(self.state, self._rooms(reset), limits(self.world)),
+            agent=Agent(self.state, self._rooms(reset, ledger), limits(self.world)),
             gate=self.gate,
             broker=self.broker,
             prompt=self.prompt,
             client=self.client,
             models=self.models,
             monitor=monitor,
-            ledger=self.client.ledger if isinstance(self.client, ScriptedClient) else monitor.ledger,
+            ledger=ledger,
             toolbox=self.toolbox,
             contexts=self.contexts,
             store=store,
@@ -100,7 +106,7 @@ class Assembly:
         self.events.subscribe(made.hear)
         return made
 
-    def _rooms(self, reset: Callable[[], None]) -> Rooms:
+    def _rooms(self, reset: Callable[[], None], ledger: Ledger) -> Rooms:
         return Rooms(
             model=self.client,
             prompt=self.prompt,
@@ -111,11 +117,13 @@ class Assembly:
             emit=self.events.emit,
             clock=self.world.clock,
             journal=self.journal,
+            hooks=self.hooks,
             reminders=Reminders(self._reminders()),
             workspace=self.world.workspace,
             seen=self.toolbox.seen,
             model_info=self.models.info,
             reset=reset,
+            broken_off=self.models.broken_off(ledger, self.state.query_source),
         )
 
     def _reminders(self) -> list[ReminderSource]:

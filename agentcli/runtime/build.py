@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from agentcli import __version__
 from agentcli.model.monitor import CacheMonitor
 from agentcli.ports.model import ModelClient
+from agentcli.ports.permissions import Hooks
 from agentcli.ports.sessions import Clock
 from agentcli.runtime.assembly import Assembly
 from agentcli.runtime.beginning import resumed_model
@@ -22,11 +23,16 @@ from agentcli.sessions import SessionStore
 
 
 async def open_session(
-    options: SessionOptions, *, client: ModelClient | None = None, clock: Clock | None = None
+    options: SessionOptions,
+    *,
+    client: ModelClient | None = None,
+    clock: Clock | None = None,
+    hooks: Hooks | None = None,
 ) -> Session:
     """A session that is ready for its first prompt.  ``UserError`` when it can't be had; nothing is left open then.
 
     ``client`` takes the place of the Messages API (the demonstration and tests), ``clock`` that of the real one.
+    ``hooks`` are those of a client that holds them itself.
     """
     world = read_world(options, clock=clock)
     monitor = CacheMonitor(clock=world.clock)
@@ -40,7 +46,8 @@ async def open_session(
     loaded = opened.loaded
     try:
         chosen = resumed_model(world, loaded) or model
-        session = Assembly(world, asked, opened, model=chosen, main_agent=agent, warn=warn).session(store, monitor)
+        rooms = Assembly(world, asked, opened, model=chosen, main_agent=agent, warn=warn, hooks=hooks)
+        session = rooms.session(store, monitor)
         changed = await changed_front(session, loaded) if loaded else ""
     except BaseException:
         opened.close("failed start")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from agentcli.messages import Usage
 from agentcli.model.catalog import DEFAULT_MODEL, model_info, resolve_model
 from agentcli.model.client import AnthropicClient
 from agentcli.model.connection import Connection
-from agentcli.ports.model import ModelClient, ModelInfo
+from agentcli.model.usage import Ledger, category, cost_of
+from agentcli.ports.model import ModelClient, ModelInfo, QuerySource
 from agentcli.runtime.world import World
 
 
@@ -37,6 +40,18 @@ class Models:
         settings', the default."""
         chosen = named or self.world.env.get("ANTHROPIC_MODEL") or self.world.settings.text("model")
         return self.resolve(chosen or DEFAULT_MODEL)
+
+    def broken_off(self, ledger: Ledger, source: QuerySource) -> Callable[[str, Usage], float | None]:
+        """Accounts for a request whose answer was interrupted: what had been sent and written by then is paid."""
+
+        def account(model: str, usage: Usage) -> float | None:
+            if usage == Usage():
+                return 0.0
+            cost = cost_of(usage, self.info(model))
+            ledger.record(model, category(source), usage, cost=cost)
+            return cost
+
+        return account
 
     @property
     def first_party(self) -> bool:
