@@ -1,0 +1,132 @@
+"""The session as its front end holds it, played by a scripted model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentcli.errors import UserError
+from agentcli.events import ConversationCleared, Event, Notice, PermissionAsked, ToolFinished
+from agentcli.model.scripted import ScriptedClient, Step, call, say
+from agentcli.ports.frontend import UserInput
+from agentcli.ports.permissions import Answer
+from agentcli.runtime.build import open_session
+from agentcli.runtime.options import Resume, SessionOptions
+from agentcli.runtime.session import Session
+
+
+async def begin(project: Path, script: Sequence[Step], **given: Any) -> tuple[Session, list[Event]]:
+    session = await open_session(SessionOptions(cwd=project, **given), client=ScriptedClient(script))
+    heard: list[Event] = []
+    session.events.subscribe(heard.append)
+    session.start()
+    return session, heard
+
+
+async def test_a_question_is_answered_from_above(project: Path) -> None:
+    session, heard = await begin(project, [say(call("Write", file_path="a.txt", content="x\n")), "done"])
+
+    def answer(event: Event) -> None:
+        if isinstance(event, PermissionAsked):
+            assert session.answer(event.request_id, Answer(allowed=True))
+            assert not session.answer(event.request_id, Answer(allowed=False))
+
+    session.events.subscribe(answer)
+    finished = await session.run(UserInput("write it"))
+    await session.close()
+    assert (finished.outcome, finished.text) == ("completed", "done")
+    assert (project / "a.txt").read_text() == "x\n"
+    assert sum(isinstance(e, ToolFinished) for e in heard) == 1
+
+
+async def test_without_anybody_to_ask_the_call_is_denied(project: Path) -> None:
+    session, heard = await begin(project, [say(call("Bash", command="touch owned")), "so be it"], interactive=False)
+    await session.run(UserInput("go"))
+    await session.close()
+    assert [e.denied for e in heard if isinstance(e, ToolFinished)] == [True]
+    assert not (project / "owned").exists()
+
+
+async def test_an_interrupted_turn_keeps_its_cost(project: Path) -> None:
+    session, heard = await begin(
+        project, [say(call("Bash", command="sleep 987")), "never"], permission_mode="bypassPermissions"
+    )
+    turn = asyncio.create_task(session.run(UserInput("go")))
+    while not any(type(e).__name__ == "ToolStarted" for e in heard):
+        await asyncio.sleep(0.01)
+    session.interrupt()
+    finished = await turn
+    assert finished.outcome == "interrupted"
+    assert session.status().cost == pytest.approx(session.run_cost())
+    await session.close()
+
+
+async def test_clear_begins_a_new_session_and_keeps_the_old_one(project: Path) -> None:
+    session, heard = await begin(project, ["one", "two"])
+    first = session.id
+    await session.run(UserInput("first question"))
+    await session.clear()
+    await session.run(UserInput("second question"))
+    assert isinstance(session.client, ScriptedClient)
+    assert [m.text() for m in session.client.requests[-1].messages] == ["second question"]
+    assert session.id != first
+    assert sum(isinstance(e, ConversationCleared) for e in heard) == 1
+    await session.close()
+    again, _ = await begin(project, ["three"], resume=Resume(query=first))
+    assert [m.text() for m in again.state.messages] == ["first question", "one"]
+    await again.close()
+
+
+async def test_bypassing_permissions_has_to_be_allowed_at_the_start(project: Path) -> None:
+    session, _ = await begin(project, [])
+    with pytest.raises(UserError, match="allow-dangerously"):
+        session.set_mode("bypassPermissions")
+    assert [session.cycle_mode() for _ in range(3)] == ["acceptEdits", "plan", "default"]
+    await session.close()
+
+
+async def test_an_untrusted_project_only_restricts(project: Path) -> None:
+    (project / ".claude").mkdir()
+    (project / ".claude" / "settings.json").write_text(
+        '{"permissions": {"allow": ["Bash(touch *)"], "deny": ["Bash(ls *)"]}, "env": {"MARK": "1"}}'
+    )
+    script = [say(call("Bash", command="touch owned"), call("Bash", command="ls -l")), "done"]
+    session, _ = await begin(project, script, interactive=False)
+    await session.run(UserInput("go"))
+    await session.close()
+    assert not (project / "owned").exists()
+    assert "MARK" not in session.world.env
+    trusted, heard = await begin(project, script, interactive=False, trust=True)
+    await trusted.run(UserInput("go"))
+    await trusted.close()
+    assert (project / "owned").exists()
+    assert [e.denied for e in heard if isinstance(e, ToolFinished)] == [False, True]
+    assert trusted.world.env["MARK"] == "1"
+
+
+async def test_the_users_own_command_goes_with_the_next_message(project: Path) -> None:
+    session, _ = await begin(project, ["I see"])
+    await session.shell("echo from-the-shell")
+    await session.run(UserInput("look"))
+    await session.close()
+    assert isinstance(session.client, ScriptedClient)
+    (message,) = session.client.requests[0].messages
+    assert "from-the-shell" in str(message.content)
+
+
+async def test_settings_that_break_meanwhile_are_named_and_stay_in_force(project: Path, home: Path) -> None:
+    user = home / ".claude" / "settings.json"
+    user.parent.mkdir()
+    user.write_text('{"permissions": {"deny": ["Bash(touch *)"]}}')
+    script = ["first", say(call("Bash", command="touch owned")), "second"]
+    session, heard = await begin(project, script, permission_mode="bypassPermissions")
+    await session.run(UserInput("one"))
+    user.write_text('{"permissions": {"deny": ["Bash(touch')
+    await session.run(UserInput("two"))
+    await session.close()
+    assert not (project / "owned").exists()
+    assert any(isinstance(e, Notice) and "settings.json" in e.text for e in heard)
