@@ -133,7 +133,7 @@ def test_signals_end_the_turn_with_one_result(number: signal.Signals, code: int,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-        wait_until(lambda: (project / "began").exists())
+        wait_until((project / "began").exists)
         process.send_signal(number)
         out, _ = process.communicate(timeout=30)
     result = json.loads(out)

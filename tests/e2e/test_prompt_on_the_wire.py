@@ -55,7 +55,8 @@ async def test_every_byte_of_the_prompt_is_accounted_for(
 async def test_memory_is_sent_once_whichever_level_wins(stage: Stage) -> None:
     (stage.project / "CLAUDE.md").write_text("MARK_memory\n")
     (stage.project / ".claude" / "agents").mkdir(parents=True)
-    (stage.project / ".claude" / "agents" / "parrot.md").write_text("---\nname: parrot\n---\nYou are a parrot.\n")
+    parrot = "---\nname: parrot\ndescription: repeats\n---\nYou are a parrot.\n"
+    (stage.project / ".claude" / "agents" / "parrot.md").write_text(parrot)
     for given in ({}, {"system_prompt": "custom"}, {"agent": "parrot"}, {"append_system_prompt": "more"}):
         async with stage.session(**given) as session:
             await stage.say(session, "hi", "hello")
