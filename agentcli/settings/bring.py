@@ -88,7 +88,7 @@ def _command(value: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    return one_line(str(value), 200)
+    return one_line(strip_ansi(str(value)), 200)
 
 
 def _servers_of(path: Path) -> Iterator[Brought]:

@@ -86,7 +86,9 @@ def parse_object(text: str, path: Path) -> JsonObject:
     try:
         value = json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
     except json.JSONDecodeError as error:
-        raise BrokenFile(path, _say(error, text), line=error.lineno, column=error.colno) from error
+        what, position = _say(error, text)
+        line, column = _place(text, position)
+        raise BrokenFile(path, what, line=line, column=column) from error
     except RecursionError as error:
         raise BrokenFile(path, "is nested too deeply") from error
     if not isinstance(value, dict):
@@ -94,21 +96,26 @@ def parse_object(text: str, path: Path) -> JsonObject:
     return value
 
 
-def _second_place(text: str, key: str) -> tuple[int, int]:
-    quoted = json.dumps(key, ensure_ascii=False)
-    position = text.find(quoted, text.find(quoted) + 1)
-    if position < 0:
-        return 0, 0
+def _place(text: str, position: int) -> tuple[int, int]:
     return text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
 
 
-def _say(error: json.JSONDecodeError, text: str) -> str:
-    after = text[error.pos : error.pos + 2]
-    before = text[: error.pos].rstrip()[-1:]
-    if after.startswith(("//", "/*", "#")):
-        return "comments are not allowed in JSON"
-    if after[:1] in {"}", "]"} and before == ",":
-        return f"a comma before the closing {after[:1]}"
-    if error.pos >= len(text.rstrip()):
-        return "the file ends before the object does"
-    return f"not valid JSON ({error.msg})"
+def _second_place(text: str, key: str) -> tuple[int, int]:
+    quoted = json.dumps(key, ensure_ascii=False)
+    position = text.find(quoted, text.find(quoted) + 1)
+    return (0, 0) if position < 0 else _place(text, position)
+
+
+def _say(error: json.JSONDecodeError, text: str) -> tuple[str, int]:
+    """What is wrong, and where; the same in every version of Python."""
+    position = error.pos
+    if text[position : position + 1] in {"}", "]"} and text[:position].rstrip().endswith(","):
+        position = len(text[:position].rstrip()) - 1
+    closing = text[position + 1 :].lstrip()[:1]
+    if text[position : position + 1] == "," and closing in {"}", "]"}:
+        return f"a comma before the closing {closing}", position
+    if text[position : position + 2].startswith(("//", "/*", "#")):
+        return "comments are not allowed in JSON", position
+    if position >= len(text.rstrip()):
+        return "the file ends before the object does", position
+    return f"not valid JSON ({error.msg})", position

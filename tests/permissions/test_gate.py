@@ -159,7 +159,7 @@ def test_broken_settings_never_open_anything(site: Path, home: Path) -> None:
     (site / ".claude").mkdir()
     (site / ".claude" / "settings.json").write_text('{"permissions":{"deny":["Bash(wget:*)"],}, // note\n}\n')
     broken = load(site, home)
-    assert broken.current.errors == (f"{site}/.claude/settings.json:1:41: a comma before the closing }}",)
+    assert broken.current.errors == (f"{site}/.claude/settings.json:1:40: a comma before the closing }}",)
     for mode in PERMISSION_MODES:
         guarded = gate_over(site, home, broken, mode)
         for command in ("wget http://127.0.0.1:1/", "ls", "echo x"):
