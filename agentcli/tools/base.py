@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -21,7 +22,7 @@ def words(code: str) -> str:
     return Path(code).with_suffix(".md").read_text(encoding="utf-8").strip()
 
 
-class BuiltinTool(Generic[P]):
+class BuiltinTool(ABC, Generic[P]):
     """A tool whose input is the dataclass ``params``.  A subclass names it, and writes ``call``.
 
     ``key`` is the parameter that tells most about a call; ``code`` the subclass's ``__file__``.
@@ -53,6 +54,6 @@ class BuiltinTool(Generic[P]):
     async def run(self, input: Json, ctx: ToolContext) -> ToolResult:
         return await self.call(parse(self._params, input), ctx)
 
+    @abstractmethod
     async def call(self, params: P, ctx: ToolContext) -> ToolResult:
         """Does the work.  ``ToolError`` becomes an error result."""
-        raise NotImplementedError
