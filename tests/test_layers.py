@@ -36,8 +36,10 @@ VENDORS: dict[str, tuple[str, ...]] = {
     "PIL": ("media",),
     "pypdf": ("media",),
     "rignore": ("tools", "ui"),
+    "jsonschema": ("ui", "mcp", "tools"),
+    "referencing": ("ui", "mcp", "tools"),
 }
-HEAVY = frozenset({"anthropic", "mcp", "PIL", "pypdf", "rich.markdown", "pygments"})
+HEAVY = frozenset({"anthropic", "mcp", "PIL", "pypdf", "rich.markdown", "pygments", "jsonschema", "referencing"})
 """Imported inside the function that needs them, never when a module of ours is loaded."""
 
 

@@ -9,6 +9,43 @@ OPTIONAL_VALUE = {"-r": "--resume", "--resume": "--resume"}
 VARIADIC = frozenset({"--allowedTools", "--allowed-tools", "--disallowedTools", "--disallowed-tools", "--add-dir"})
 _RULE = re.compile(r"(?:mcp__[\w-]+(?:\*)?|[A-Z][A-Za-z]+(?:\(.*\))?)", re.S)
 
+INERT: dict[str, bool] = {
+    "--agents": True,
+    "--debug": False,
+    "--debug-file": True,
+    "--debug-to-stderr": False,
+    "--exclude-dynamic-system-prompt-sections": False,
+    "--include-hook-events": False,
+    "--mcp-config": True,
+    "--plugin-dir": True,
+    "--resume-drops-turn": True,
+    "--resume-session-at": True,
+    "--session-mirror": False,
+    "--strict-mcp-config": False,
+    "--task-budget": True,
+    "--thinking-display": True,
+}
+"""Options of the documented command line that have no effect yet, and whether they take a value.  Programs that drive
+a command line give them unasked, so they are said, not refused."""
+
+
+def without_inert(arguments: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    """The other arguments, and the options that were taken out."""
+    rest: list[str] = []
+    found: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        name, equals, _ = word.partition("=")
+        if word == "--":
+            rest += [word, *words]
+        elif name not in INERT:
+            rest.append(word)
+        else:
+            found.append(name)
+            if INERT[name] and not equals:
+                next(words, None)
+    return rest, tuple(dict.fromkeys(found))
+
 
 def normalise(arguments: list[str]) -> list[str]:
     """The same arguments with every variadic option repeated and every optional value written with ``=``.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 import typer
 from typer.exceptions import TyperException
 
-from agentcli.cli.arguments import normalise, split_rules
+from agentcli.cli.arguments import normalise, split_rules, without_inert
 from agentcli.cli.start import Launch, launch
 from agentcli.errors import UsageError
 from agentcli.ports.permissions import PERMISSION_MODES, PermissionMode
@@ -27,8 +28,11 @@ def run_chat(arguments: list[str]) -> int:
     """Parses the arguments and runs the conversation; returns the exit code.  ``UserError`` for bad input."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.command(epilog=EPILOG)(chat)
+    known, inert = without_inert(arguments)
+    if inert:
+        sys.stderr.write(f"agentcli: no effect in this version: {', '.join(inert)}\n")
     try:
-        given = typer.main.get_command(app).main(args=normalise(arguments), prog_name="agentcli", standalone_mode=False)
+        given = typer.main.get_command(app).main(args=normalise(known), prog_name="agentcli", standalone_mode=False)
     except TyperException as error:
         raise UsageError(f"{error.format_message()} (see `agentcli --help`)") from error
     # Outside of the parser: it would turn a closed pipe into its own exit code.
@@ -39,14 +43,19 @@ def chat(
     prompt: Annotated[list[str] | None, typer.Argument(help="What to do; without it the conversation opens.")] = None,
     *,
     print_: Annotated[bool, typer.Option("--print", "-p", help="Answer once, headless, and exit.")] = False,
-    output_format: Annotated[str, typer.Option(help="text, json or stream-json (headless).")] = "text",
+    output_format: Annotated[str, typer.Option(help="text, json or stream-json (--verbose or not).")] = "text",
     input_format: Annotated[str, typer.Option(help="text or stream-json (headless).")] = "text",
     include_partial_messages: Annotated[bool, typer.Option(help="stream-json: token deltas too.")] = False,
+    replay_user_messages: Annotated[bool, typer.Option(help="stream-json: echo the prompts that came in.")] = False,
+    forward_subagent_text: Annotated[bool, typer.Option(help="stream-json: what subagents say, too.")] = False,
+    json_schema: Annotated[str | None, typer.Option(help="Headless: a JSON schema that the answer has to fit.")] = None,
     verbose: Annotated[bool, typer.Option(help="Say more: a line for each request.")] = False,
     model: Annotated[str | None, typer.Option(help="opus, sonnet, haiku, fable, or an exact id.")] = None,
     fallback_model: Annotated[str | None, typer.Option(help="Used for the rest of a turn after overload.")] = None,
     effort: Annotated[str | None, typer.Option(help="low, medium, high, xhigh or max.")] = None,
     thinking: Annotated[str | None, typer.Option(help="adaptive or disabled.")] = None,
+    max_thinking_tokens: Annotated[int | None, typer.Option(min=0, help="For models that think by a budget.")] = None,
+    betas: Annotated[list[str] | None, typer.Option(help="Beta headers for the API: A,B.")] = None,
     system_prompt: Annotated[str | None, typer.Option(help="Replaces the system prompt.")] = None,
     system_prompt_file: Annotated[Path | None, typer.Option(help="The same, from a file.")] = None,
     append_system_prompt: Annotated[str | None, typer.Option(help="Added at the end of the system prompt.")] = None,
@@ -55,6 +64,7 @@ def chat(
     permission_mode: Annotated[str | None, typer.Option(help=", ".join(PERMISSION_MODES))] = None,
     dangerously_skip_permissions: Annotated[bool, typer.Option(help="The mode bypassPermissions.")] = False,
     allow_dangerously_skip_permissions: Annotated[bool, typer.Option(help="Adds that mode to Shift+Tab.")] = False,
+    permission_prompt_tool: Annotated[str, typer.Option(help="stdio: the stream-json client is asked.")] = "",
     strict_permissions: Annotated[bool, typer.Option(help="Headless: exit 4 when a permission is missing.")] = False,
     allowed_tools: Annotated[list[str] | None, typer.Option("--allowedTools", "--allowed-tools")] = None,
     disallowed_tools: Annotated[list[str] | None, typer.Option("--disallowedTools", "--disallowed-tools")] = None,
@@ -80,6 +90,8 @@ def chat(
         model=model,
         fallback_model=fallback_model,
         effort=effort,
+        betas=tuple(b.strip() for given in betas or () for b in given.split(",") if b.strip()),
+        environment={} if max_thinking_tokens is None else {"MAX_THINKING_TOKENS": str(max_thinking_tokens)},
         thinking=_one_of("--thinking", thinking, ("adaptive", "disabled")),
         system_prompt=text_option("--system-prompt", system_prompt, system_prompt_file) or "",
         append_system_prompt=append or "",
@@ -110,6 +122,10 @@ def chat(
         output_format=cast("Any", _one_of("--output-format", output_format, OUTPUT)),
         input_format=cast("Any", _one_of("--input-format", input_format, INPUT)),
         partial=include_partial_messages,
+        replay=replay_user_messages,
+        subagent_text=forward_subagent_text,
+        json_schema=json_schema,
+        permission_prompt_tool=permission_prompt_tool,
     )
 
 

@@ -6,8 +6,12 @@ ask (``--strict-permissions``) · 130 SIGINT · 141 the reader of our output is 
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import sys
+from contextlib import suppress
+from itertools import pairwise
 
 from agentcli.errors import Bug, UserError
 
@@ -15,17 +19,29 @@ SUBCOMMANDS: tuple[str, ...] = ("demo", "doctor", "prompt", "permissions", "conf
 EXIT_USAGE = 2
 EXIT_SIGINT = 130
 EXIT_PIPE = 141
+EXIT_SIGTERM = 143
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM or SIGHUP came before a front end was there to take it."""
 
 
 def run(argv: list[str] | None = None) -> int:
     """Runs the program and returns its exit code."""
     arguments = sys.argv[1:] if argv is None else argv
+    if _wants_result(arguments):
+        _listen()
     try:
         return _dispatch(arguments)
     except UserError as error:
         sys.stderr.write(f"agentcli: {error}\n")
+        _print_result(arguments, str(error), "invalid_configuration")
         return EXIT_USAGE
+    except _Terminated:
+        _print_result(arguments, "interrupted by SIGTERM before it began", "interrupted")
+        return EXIT_SIGTERM
     except KeyboardInterrupt:
+        _print_result(arguments, "interrupted by SIGINT before it began", "interrupted")
         return EXIT_SIGINT
     except BrokenPipeError:
         _silence_stdout()
@@ -56,6 +72,36 @@ def _refuse_misspelt(word: str) -> None:
     close = get_close_matches(word.lower(), SUBCOMMANDS, n=1, cutoff=0.75)
     if close:
         raise UserError(f"unknown command {word!r}; did you mean `agentcli {close[0]}`? (a prompt: agentcli -- {word})")
+
+
+def _wants_result(arguments: list[str]) -> bool:
+    """Whether a program reads the output: it gets a result even when the run can't begin."""
+    words = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    formats = [b for a, b in pairwise(words) if a == "--output-format"] + [
+        word.partition("=")[2] for word in words if word.startswith("--output-format=")
+    ]
+    return formats[-1:] in (["json"], ["stream-json"])
+
+
+def _listen() -> None:
+    """From the first moment on signals end the program with a result."""
+
+    def end(number: int, frame: object) -> None:
+        raise _Terminated
+
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), end)
+
+
+def _print_result(arguments: list[str], message: str, kind: str) -> None:
+    if not _wants_result(arguments):
+        return
+    from agentcli.ui.headless.result import not_started
+
+    line = json.dumps(not_started(message, kind=kind), ensure_ascii=False) + "\n"
+    with suppress(OSError):  # the reader may be gone as well
+        os.write(1, line.encode())
 
 
 def _silence_stdout() -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal, TextIO
 
+from agentcli.env import truthy
 from agentcli.errors import UsageError
+from agentcli.ports.model import QuerySource
 from agentcli.runtime.options import SessionOptions
 
 STDIN_LIMIT = 10_000_000
@@ -26,10 +30,16 @@ class Launch:
     output_format: Literal["text", "json", "stream-json"] = "text"
     input_format: Literal["text", "stream-json"] = "text"
     partial: bool = False
+    replay: bool = False
+    subagent_text: bool = False
+    json_schema: str | None = None
+    permission_prompt_tool: str = ""
 
 
 def launch(given: Launch) -> int:
     """Runs headless where it is asked for or where no terminal is, else the terminal; returns the exit code."""
+    if given.json_schema is not None and not given.headless and given.output_format == "text":
+        raise UsageError("--json-schema needs -p: it is for programs that read the answer")
     if given.headless or given.output_format != "text" or given.input_format != "text":
         return _headless(given)
     if _is_terminal(sys.stdin) and _is_terminal(sys.stdout):
@@ -40,15 +50,67 @@ def launch(given: Launch) -> int:
 
 
 def _headless(given: Launch) -> int:
-    from agentcli.ui.headless.run import HeadlessOptions, run_headless
-
-    prompt = _with_stdin(given.prompt)
-    if not prompt.strip():
+    _check(given)
+    piping = given.input_format == "stream-json"
+    prompt = given.prompt if piping else _with_stdin(given.prompt)
+    if not prompt.strip() and not piping:
         raise UsageError('no prompt: agentcli -p "…", or pipe text into it; without -p it needs a terminal')
-    options = replace(given.options, interactive=False, query_source="print")
-    if given.input_format != "text" or given.output_format == "stream-json":
-        raise UsageError("stream-json is not available in this version; use --output-format text or json")
-    return asyncio.run(run_headless(options, prompt, HeadlessOptions(output_format=given.output_format)))
+    from agentcli.ui.headless.run import HeadlessOptions, Streams, run_headless
+
+    tool = given.permission_prompt_tool
+    asks = piping and tool == "stdio"
+    how = HeadlessOptions(
+        output_format=given.output_format,
+        input_format=given.input_format,
+        partial=given.partial,
+        replay=given.replay,
+        subagent_text=given.subagent_text,
+        json_schema=given.json_schema,
+        permission_prompts=asks,
+        states=truthy("CLAUDE_CODE_SDK_READS_SESSION_STATE", os.environ),
+        warnings=(f"--permission-prompt-tool {tool} has no effect in this version",)
+        if tool not in ("", "stdio")
+        else (),
+    )
+    source: QuerySource = "sdk" if piping else "print"
+    options = replace(given.options, interactive=False, query_source=source, answers_permissions=asks)
+    return _run(lambda: run_headless(options, prompt, how, streams=Streams(_descriptor(sys.stdin))))
+
+
+def _run(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
+    """The exit code.  A signal that comes when the run is over changes nothing about it."""
+    codes: list[int] = []
+
+    async def whole() -> None:
+        codes.append(await work())
+
+    try:
+        asyncio.run(whole())
+    except KeyboardInterrupt:
+        if not codes:
+            raise
+    return codes[0]
+
+
+def _check(given: Launch) -> None:
+    """``UsageError`` for combinations that can't be meant."""
+    lines = given.output_format == "stream-json"
+    if given.input_format == "stream-json" and not lines:
+        raise UsageError("--input-format stream-json needs --output-format stream-json")
+    if given.partial and not lines:
+        raise UsageError("--include-partial-messages needs --output-format stream-json")
+    if given.replay and given.input_format != "stream-json":
+        raise UsageError("--replay-user-messages needs --input-format stream-json and --output-format stream-json")
+    if given.permission_prompt_tool == "stdio" and given.input_format != "stream-json":
+        raise UsageError("--permission-prompt-tool stdio needs --input-format stream-json")
+
+
+def _descriptor(stream: TextIO | None) -> int | None:
+    """The stream's file descriptor; ``None`` where it is closed or was never there."""
+    try:
+        return stream.fileno() if stream is not None else None
+    except (OSError, ValueError):
+        return None
 
 
 def _terminal(given: Launch) -> int:

@@ -6,7 +6,7 @@ Field names are those of the documented stream-json protocol, so that scripts wr
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
@@ -16,6 +16,7 @@ from agentcli.messages import Usage
 
 EXIT_OK = 0
 EXIT_ERROR = 1
+EXIT_USAGE = 2
 EXIT_LIMIT = 3
 EXIT_PERMISSION = 4
 EXIT_SIGINT = 130
@@ -40,6 +41,14 @@ _REASONS: Mapping[Outcome, str] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Structured:
+    """An answer as data: ``value``, or in ``problem`` why it is not what the schema asks for."""
+
+    value: Any = None
+    problem: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
     """Everything that the result says.  ``signal`` is the exit code of a signal that ended the run, or 0."""
@@ -52,10 +61,18 @@ class RunResult:
     denials: Sequence[Mapping[str, Any]] = ()
     signal: int = 0
     strict_permissions: bool = False
+    structured: Structured | None = None
+    """With ``--json-schema``: what came of it."""
+    prompt_uuid: str = ""
+    """The client's own name for the prompt."""
 
     @property
     def subtype(self) -> str:
-        return _SUBTYPES.get(self.turn.outcome, "error_during_execution") if not self._denied else "error_permission"
+        if self._denied:
+            return "error_permission"
+        if self._unfit:
+            return "error_max_structured_output_retries"
+        return _SUBTYPES.get(self.turn.outcome, "error_during_execution")
 
     @property
     def is_error(self) -> bool:
@@ -70,7 +87,7 @@ class RunResult:
             return EXIT_PERMISSION
         if self.turn.outcome in ("max_turns", "budget"):
             return EXIT_LIMIT
-        return EXIT_OK if self.turn.outcome == "completed" else EXIT_ERROR
+        return EXIT_ERROR if self.is_error else EXIT_OK
 
     @property
     def error(self) -> str:
@@ -78,11 +95,17 @@ class RunResult:
         if self._denied:
             names = ", ".join(sorted({str(d["tool_name"]) for d in self.denials}))
             return f"permission needed and nobody to ask: {names} (allow it with --allowedTools or a rule)"
-        return self.turn.error or ("" if not self.is_error else self.turn.outcome)
+        if self._unfit and self.structured is not None:
+            return f"the answer does not fit --json-schema: {self.structured.problem}"
+        return self.turn.error or ("" if not self.is_error else self.turn.outcome.replace("_", " "))
 
     @property
     def _denied(self) -> bool:
         return self.strict_permissions and bool(self.denials) and self.turn.outcome == "completed"
+
+    @property
+    def _unfit(self) -> bool:
+        return self.structured is not None and bool(self.structured.problem) and self.turn.outcome == "completed"
 
     def to_json(self) -> dict[str, Any]:
         """The ``result`` object."""
@@ -97,10 +120,14 @@ class RunResult:
         }
         if self.is_error:
             body["errors"] = [self.error]
-            body["error_type"] = turn.error_kind or turn.outcome
+            body["error_type"] = "structured_output" if self._unfit else turn.error_kind or turn.outcome
             body["api_error_status"] = turn.error_status
         else:
             body["result"] = turn.text
+            if self.structured is not None:
+                body["structured_output"] = self.structured.value
+        if self.prompt_uuid:
+            body["user_message_uuid"] = self.prompt_uuid
         return body | {
             "stop_reason": turn.stop_reason,
             "session_id": self.session_id,
@@ -108,13 +135,28 @@ class RunResult:
             "usage": usage_to_json(self.usage),
             "modelUsage": {name: dict(values) for name, values in self.by_model.items()},
             "permission_denials": [dict(d) for d in self.denials],
-            "terminal_reason": _REASONS[turn.outcome],
+            "terminal_reason": "structured_output_retry_exhausted" if self._unfit else _REASONS[turn.outcome],
             "uuid": str(uuid4()),
         }
 
 
-def not_started(message: str) -> dict[str, Any]:
-    """The result of a run that could not begin: bad usage, settings or set-up (exit code 2)."""
+def joined(first: TurnFinished, second: TurnFinished) -> TurnFinished:
+    """Two turns that answer one prompt, told as one."""
+    cost = None if first.cost is None or second.cost is None else first.cost + second.cost
+    return replace(
+        second,
+        steps=first.steps + second.steps,
+        duration=first.duration + second.duration,
+        api_duration=first.api_duration + second.api_duration,
+        usage=first.usage + second.usage,
+        cost=cost,
+    )
+
+
+def not_started(
+    message: str, *, kind: str = "invalid_configuration", session_id: str = "", prompt_uuid: str = ""
+) -> dict[str, Any]:
+    """The result of a prompt that could not be begun: bad usage, settings or set-up (exit code 2), or a signal."""
     return {
         "type": "result",
         "subtype": "error_during_execution",
@@ -123,16 +165,17 @@ def not_started(message: str) -> dict[str, Any]:
         "duration_api_ms": 0,
         "num_turns": 0,
         "errors": [message],
-        "error_type": "invalid_configuration",
+        "error_type": kind,
         "api_error_status": None,
         "stop_reason": None,
-        "session_id": "",
+        "session_id": session_id,
         "total_cost_usd": 0.0,
         "usage": usage_to_json(Usage()),
         "modelUsage": {},
         "permission_denials": [],
         "terminal_reason": "turn_setup_failed",
         "uuid": str(uuid4()),
+        **({"user_message_uuid": prompt_uuid} if prompt_uuid else {}),
     }
 
 

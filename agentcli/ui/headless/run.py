@@ -1,131 +1,300 @@
-"""One headless run: open, one turn, exactly one result, close.  Signals end the turn, never the contract."""
+"""Headless runs.  Standard output carries only the contract: exactly one result a prompt, whatever happens.
+
+``text`` prints the final answer and nothing else, ``json`` one result object, ``stream-json`` a line for everything.
+With ``stream-json`` as input, prompts and control requests come in as lines; prompts that arrive while a turn runs wait
+and get a turn (and a result) each.  The session ends when the input has ended and no prompt is left.  At the end
+everything that the session started is ended too, background commands as well.
+
+Signals end the running turn in order: its result is written, the exit code is the signal's.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import signal
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections import deque
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
 
-from agentcli.errors import UserError
-from agentcli.events import Event, Notice, RetryScheduled, ToolFinished
+from agentcli.errors import UsageError, UserError
+from agentcli.events import Event
 from agentcli.ports.frontend import UserInput
+from agentcli.ports.model import ModelClient
 from agentcli.runtime.build import open_session
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.session import Session
-from agentcli.text import one_line
-from agentcli.ui.headless.result import EXIT_SIGINT, EXIT_SIGTERM, RunResult, not_started
+from agentcli.ui.headless.channel import Channel
+from agentcli.ui.headless.greeting import init_fields
+from agentcli.ui.headless.initialize import Wishes
+from agentcli.ui.headless.inputs import Prompt, Unreadable
+from agentcli.ui.headless.lines import Line, Lines
+from agentcli.ui.headless.reader import LineReader
+from agentcli.ui.headless.remarks import say, say_whole, tell
+from agentcli.ui.headless.reporter import Reporter
+from agentcli.ui.headless.result import EXIT_ERROR, EXIT_PIPE, EXIT_SIGINT, EXIT_USAGE, RunResult, not_started
+from agentcli.ui.headless.signals import Stop
+from agentcli.ui.headless.structured import OutputSchema
+from agentcli.ui.headless.turns import Turns
+from agentcli.ui.headless.writer import Output
 
-OutputFormat = Literal["text", "json"]
-SIGNALS: dict[signal.Signals, int] = {signal.SIGINT: EXIT_SIGINT, signal.SIGTERM: EXIT_SIGTERM}
-if hasattr(signal, "SIGHUP"):
-    SIGNALS[signal.SIGHUP] = EXIT_SIGTERM
+OutputFormat = Literal["text", "json", "stream-json"]
+InputFormat = Literal["text", "stream-json"]
+PATIENCE = 4.0
+"""Seconds that a reader who takes nothing is waited for once a signal has come."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadlessOptions:
+    """``partial``: the API's stream events too; ``replay``: user lines are echoed when they are taken on;
+    ``permission_prompts``: the client answers permission questions; ``states``: lines that say who has to act;
+    ``warnings`` are told once the run begins."""
+
     output_format: OutputFormat = "text"
+    input_format: InputFormat = "text"
+    partial: bool = False
+    replay: bool = False
+    subagent_text: bool = False
+    json_schema: str | None = None
+    permission_prompts: bool = False
+    states: bool = False
+    warnings: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class Watch:
-    """What a run has to remember beside the turn's own outcome."""
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """File descriptors; ``input`` is ``None`` where there is none."""
 
-    session: Session
-    denials: list[dict[str, Any]] = field(default_factory=list)
-    signal: int = 0
-
-    def hear(self, event: Event) -> None:
-        match event:
-            case ToolFinished(denied=True):
-                self._denied(event)
-            case RetryScheduled():
-                seconds = f"{event.delay:.0f} s" if event.delay >= 1 else "a moment"
-                _say(f"{event.message}; trying again in {seconds} ({event.attempt}/{event.max_attempts})")
-            case Notice():
-                _say(event.text)
-            case _:
-                pass
-
-    def interrupt(self, code: int) -> None:
-        self.signal = self.signal or code
-        self.session.interrupt()
-
-    def _denied(self, event: ToolFinished) -> None:
-        call = {"tool_name": event.name, "tool_use_id": event.tool_use_id}
-        self.denials.append({**call, "tool_input": self.session.call_input(event.tool_use_id)})
+    input: int | None = 0
+    output: int = 1
 
 
-async def run_headless(options: SessionOptions, prompt: str, how: HeadlessOptions) -> int:
-    """Runs the prompt and prints the result; returns the exit code of ``agentcli.cli.main``."""
-    try:
-        session = await open_session(options)
-    except UserError as error:
-        if how.output_format == "json":
-            _write(json.dumps(not_started(str(error)), ensure_ascii=False) + "\n")
-        raise
-    watch = Watch(session)
-    remove = session.events.subscribe(watch.hear)
-    session.start()
-    try:
-        with _signals(watch.interrupt):
-            result = await _turn(session, watch, UserInput(prompt), strict=options.strict_permissions)
-            _print(result, how)
-    finally:
-        remove()
-        await session.close()
-    return result.exit_code
+async def run_headless(
+    options: SessionOptions,
+    prompt: str,
+    how: HeadlessOptions,
+    *,
+    streams: Streams | None = None,
+    client: ModelClient | None = None,
+) -> int:
+    """Runs the prompt, or what the input brings, and returns the exit code of ``agentcli.cli.main``.
 
-
-async def _turn(session: Session, watch: Watch, prompt: UserInput, *, strict: bool) -> RunResult:
-    turn = await session.run(prompt)
-    return RunResult(
-        turn=turn,
-        session_id=session.id,
-        usage=turn.usage,
-        total_cost=session.run_cost(),
-        by_model=session.model_usage(),
-        denials=watch.denials,
-        signal=watch.signal if turn.outcome == "interrupted" else 0,
-        strict_permissions=strict,
-    )
-
-
-def _print(result: RunResult, how: HeadlessOptions) -> None:
-    if how.output_format == "json":
-        _write(json.dumps(result.to_json(), ensure_ascii=False) + "\n")
-    elif not result.is_error:
-        _write(result.turn.text.rstrip("\n") + "\n")
-    if result.error:
-        _say(result.error)
-
-
-def _write(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"agentcli: {one_line(text, 2000)}\n")
-
-
-@contextmanager
-def _signals(interrupt: Callable[[int], None]) -> Iterator[None]:
-    """The first signal ends the turn in order; its exit code is told at the end."""
+    ``client`` takes the place of the Messages API.  What keeps it from beginning gets a result like everything else.
+    """
+    stop = Stop()
+    places = streams or Streams()
+    output = Output(places.output, on_gone=lambda: stop.ask(EXIT_PIPE))
     loop = asyncio.get_running_loop()
-    caught = []
-    for number, code in SIGNALS.items():
+
+    def lose_patience() -> None:
+        loop.call_later(PATIENCE, output.abandon)
+
+    stop.react.append(lose_patience)
+    run = Run(options, how, output, stop, client)
+    if how.input_format == "stream-json":
+        run.channel = Channel(run, LineReader(places.input), answers=how.permission_prompts)
+    with stop.signals():
         try:
-            loop.add_signal_handler(number, interrupt, code)
-            caught.append(number)
-        except (NotImplementedError, RuntimeError):  # Windows, or not the main thread: KeyboardInterrupt does it
-            continue
-    try:
-        yield
-    finally:
-        for number in caught:
-            loop.remove_signal_handler(number)
+            code = await run.whole(prompt)
+        finally:
+            await output.close()
+    return EXIT_PIPE if output.gone and stop.code in (0, EXIT_PIPE) else code
+
+
+class Run:
+    """One run, from its first line to its last."""
+
+    def __init__(
+        self, options: SessionOptions, how: HeadlessOptions, output: Output, stop: Stop, client: ModelClient | None
+    ) -> None:
+        self.options = options
+        self.how = how
+        self.stop = stop
+        self.channel: Channel | None = None
+        self.prompts: deque[Prompt | Unreadable] = deque()
+        self.code = 0
+        self._output = output
+        self._client = client
+        self._ended = how.input_format == "text"
+        self._news = asyncio.Event()
+        self._idle = True
+        self._turns: Turns | None = None
+        stop.react.append(self._news.set)
+
+    # --- for the channel --------------------------------------------------------------------------------------------
+
+    def add(self, prompt: Prompt | Unreadable) -> None:
+        self.prompts.append(prompt)
+        self._news.set()
+
+    def end(self) -> None:
+        """No further prompt will come."""
+        self._ended = True
+        self._news.set()
+
+    def interrupt(self) -> None:
+        """Ends the running turn, or the one that begins with the next prompt already there."""
+        if self._turns is not None:
+            self._turns.interrupt(about_to_begin=self._idle and bool(self.prompts))
+
+    def write(self, line: Line) -> None:
+        self._output.line(line)
+
+    def queued(self) -> list[str]:
+        return [p.uuid for p in self.prompts]
+
+    # --- the run ----------------------------------------------------------------------------------------------------
+
+    async def whole(self, prompt: str) -> int:
+        for text in self.how.warnings:
+            say(text)
+        if prompt.strip():
+            self.prompts.append(Prompt(UserInput(prompt)))
+        try:
+            opened = await self._open()
+        except UserError as error:
+            if self.channel is not None:
+                self.channel.refuse(str(error))
+            self._refuse(str(error), kind="invalid_configuration")
+            return EXIT_USAGE
+        if opened is None:
+            self._refuse(self._interrupted())
+            return self.stop.code or EXIT_ERROR
+        session, wishes = opened
+        try:
+            await self._converse(session, wishes)
+        finally:
+            await session.close()
+        return self.code
+
+    async def _open(self) -> tuple[Session, Wishes] | None:
+        """``None`` when a signal came first."""
+        schema = OutputSchema.parse(self.how.json_schema) if self.how.json_schema is not None else None
+        wishes: Wishes | None = Wishes(self.options, schema, subagent_text=self.how.subagent_text)
+        if self.channel is not None and wishes is not None:
+            wishes = await self._unless_stopped(self.channel.begin(wishes))
+            if wishes is None:
+                return None
+            if self._ended and not self.prompts and not self.channel.greeted:
+                raise UsageError("no prompt: standard input ended before a line came")
+        assert wishes is not None
+        for text in wishes.warnings:
+            say(text)
+        hooks = self.channel.hooks if self.channel is not None else None
+        session = await self._unless_stopped(open_session(wishes.options, client=self._client, hooks=hooks))
+        return None if session is None else (session, wishes)
+
+    async def _converse(self, session: Session, wishes: Wishes) -> None:
+        lines = Lines(lambda: session.id)
+        strict = self.options.strict_permissions
+        turns = self._turns = Turns(session, lines, self._tell, lambda: self.stop.code, wishes.schema, strict)
+        self.stop.react.append(turns.interrupt)
+        reporter = self._reporter(session, lines, wishes)
+        listeners: list[Callable[[Event], None]] = [turns.hear, tell]
+        if reporter is not None:
+            self.write(lines.system("init", init_fields(session)))
+            listeners.append(reporter.hear)
+        if self.channel is not None:
+            listeners.append(self.channel.attach(session, lines))
+        remove = [session.events.subscribe(listener) for listener in listeners]
+        try:
+            session.start()
+            turns.prepare()
+            async with asyncio.TaskGroup() as group:
+                reading = group.create_task(self.channel.read(group)) if self.channel is not None else None
+                await self._prompts(turns, lines, reporter)
+                if reading is not None:
+                    reading.cancel()
+        finally:
+            for call in remove:
+                call()
+
+    async def _prompts(self, turns: Turns, lines: Lines, reporter: Reporter | None) -> None:
+        """Prompt after prompt, each with its result."""
+        while (prompt := await self._next(turns)) is not None:
+            if isinstance(prompt, Unreadable):
+                self._write_refusal(prompt.problem, "invalid_input", prompt.uuid)
+                say(prompt.problem)
+                self.code = EXIT_ERROR
+                continue
+            if self.channel is not None:
+                await self.channel.catch_up()
+            if self.how.replay and prompt.raw is not None and reporter is not None:
+                self.write(lines.replay(prompt.raw, prompt.uuid))
+            self._show(await turns.run(prompt))
+            if reporter is not None and not self.prompts:
+                reporter.idle()
+        if self.stop.code and (self.prompts or not self._ended):
+            self.code = self.stop.code
+        if self.prompts:
+            self._refuse(self._interrupted() if self.stop.code else "the session was ended before this prompt")
+
+    async def _next(self, turns: Turns) -> Prompt | Unreadable | None:
+        self._idle = True
+        while not (self.stop.code or turns.finished):
+            if self.prompts:
+                self._idle = False
+                return self.prompts.popleft()
+            if self._ended:
+                return None
+            self._news.clear()
+            await self._news.wait()
+        return None
+
+    async def _unless_stopped(self, work: Coroutine[Any, Any, T]) -> T | None:
+        """The work's result; ``None`` when a reason to stop came before it was done."""
+        task = asyncio.create_task(work)
+        asked = asyncio.create_task(self.stop.asked.wait())
+        try:
+            await asyncio.wait({task, asked}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            asked.cancel()
+            if not task.done():
+                task.cancel()
+        with suppress(asyncio.CancelledError):
+            return await task
+        return None
+
+    # --- what is printed --------------------------------------------------------------------------------------------
+
+    def _reporter(self, session: Session, lines: Lines, wishes: Wishes) -> Reporter | None:
+        if self.how.output_format != "stream-json":
+            return None
+        return Reporter(
+            lines,
+            self.write,
+            session.call_input,
+            partial=self.how.partial,
+            subagent_text=wishes.subagent_text,
+            states=self.how.states,
+        )
+
+    def _tell(self, line: Line) -> None:
+        if self.how.output_format == "stream-json":
+            self.write(line)
+
+    def _show(self, result: RunResult) -> None:
+        self.code = result.exit_code
+        if self.how.output_format != "text":
+            self.write(result.to_json())
+        elif not result.is_error:
+            self._output.text(result.turn.text.rstrip("\n") + "\n")
+        if result.error:
+            say(result.error)
+
+    def _refuse(self, message: str, *, kind: str = "interrupted") -> None:
+        """One result for each prompt that was not begun; one where none had come."""
+        for uuid in self.queued() or [""]:
+            self._write_refusal(message, kind, uuid)
+        self.prompts.clear()
+        say_whole(message)
+
+    def _write_refusal(self, message: str, kind: str, uuid: str) -> None:
+        if self.how.output_format != "text":
+            session = self._turns.session.id if self._turns is not None else ""
+            self.write(not_started(message, kind=kind, session_id=session, prompt_uuid=uuid))
+
+    def _interrupted(self) -> str:
+        name = "SIGINT" if self.stop.code == EXIT_SIGINT else "SIGTERM"
+        return f"interrupted by {name} before it began"

@@ -1,0 +1,170 @@
+"""One prompt, from the line that brought it to its result: slash commands, turns, answers as data."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from agentcli.env import number
+from agentcli.errors import TurnError, UserError
+from agentcli.events import Event, ToolFinished, TurnFinished, TurnStarted
+from agentcli.messages import Usage
+from agentcli.model.client import AnthropicClient
+from agentcli.ports.frontend import Choice, UserInput
+from agentcli.ports.prompt import Reminder
+from agentcli.runtime.session import Session
+from agentcli.ui.headless.inputs import Prompt
+from agentcli.ui.headless.lines import Line, Lines
+from agentcli.ui.headless.result import RunResult, Structured, joined
+from agentcli.ui.headless.structured import RETRIES, OutputSchema
+
+
+class NoDialogs:
+    """Nobody can be asked."""
+
+    async def choose(self, title: str, choices: Sequence[Choice], *, current: str | None = None) -> str | None:
+        return None
+
+    async def confirm(self, question: str, *, detail: str = "") -> bool:
+        return False
+
+    async def edit(self, text: str, *, suffix: str = ".md") -> str | None:
+        return None
+
+    async def show(self, text: str) -> None:
+        return None
+
+
+@dataclass(slots=True)
+class Turns:
+    """Runs prompts one after the other.  ``tell`` takes lines that stand for no event of the session; ``stopped``
+    gives the exit code of what ends the run from outside, or 0."""
+
+    session: Session
+    lines: Lines
+    tell: Callable[[Line], None]
+    stopped: Callable[[], int]
+    schema: OutputSchema | None = None
+    strict: bool = False
+    finished: bool = False
+    """A command asked for the end of the session."""
+    _denials: list[Mapping[str, Any]] = field(default_factory=list)
+    _starting: bool = False
+    _interrupt: bool = False
+
+    def hear(self, event: Event) -> None:
+        match event:
+            case ToolFinished(denied=True):
+                call = {"tool_name": event.name, "tool_use_id": event.tool_use_id}
+                self._denials.append({**call, "tool_input": dict(self.session.call_input(event.tool_use_id))})
+            case TurnStarted():
+                self._starting = False
+                if self._interrupt:
+                    self._interrupt = False
+                    asyncio.get_running_loop().call_soon(self.session.interrupt)
+            case _:
+                pass
+
+    def prepare(self) -> None:
+        """Call once before the first prompt: the API is asked to hold answers to the schema where it can."""
+        form = self.schema.api_form() if self.schema else None
+        if form is not None and _can_hold(self.session):
+            self.session.state.output_schema = form
+
+    def interrupt(self, *, about_to_begin: bool = False) -> None:
+        """Ends the running turn, also one that is just about to begin."""
+        if self._starting or about_to_begin:
+            self._interrupt = True
+        self.session.interrupt()
+
+    async def run(self, prompt: Prompt) -> RunResult:
+        """The prompt's one result.  Never raises for what ends a turn."""
+        self._denials.clear()
+        self._starting = True
+        try:
+            done = prompt.input if prompt.verbatim else await self._command(prompt.input)
+            turn, structured = await self._answered(done) if isinstance(done, UserInput) else (done, None)
+        finally:
+            self._starting = self._interrupt = False
+        return RunResult(
+            turn=turn,
+            session_id=self.session.id,
+            usage=turn.usage,
+            total_cost=self.session.run_cost(),
+            by_model=self.session.model_usage(),
+            denials=tuple(self._denials),
+            signal=self.stopped() if turn.outcome == "interrupted" else 0,
+            strict_permissions=self.strict,
+            structured=structured,
+            prompt_uuid=prompt.uuid,
+        )
+
+    async def _answered(self, prompt: UserInput) -> tuple[TurnFinished, Structured | None]:
+        """The turn, and with a schema as many more as it takes until the answer fits."""
+        if self.schema is None:
+            return await self.session.run(prompt), None
+        if self.session.state.output_schema is None:
+            self.session.state.pending.append(Reminder("output_schema", self.schema.instruction()))
+        whole = await self.session.run(prompt)
+        limits = self.session.agent.limits
+        allowed = limits.max_turns
+        retries = number("MAX_STRUCTURED_OUTPUT_RETRIES", RETRIES, self.session.world.env)
+        try:
+            while True:
+                if whole.outcome != "completed":
+                    return whole, Structured(problem="there is no answer")
+                found = self.schema.read(whole.text)
+                if not found.problem or retries <= 0:
+                    return whole, found
+                retries -= 1
+                if allowed is not None:
+                    limits.max_turns = allowed - whole.steps
+                    if limits.max_turns <= 0:
+                        return _out_of_turns(whole, allowed), found
+                words = self.schema.correction(found.problem)
+                self.tell(self.lines.user(words))
+                whole = joined(whole, await self.session.run(UserInput(words)))
+        finally:
+            limits.max_turns = allowed
+
+    async def _command(self, prompt: UserInput) -> TurnFinished | UserInput:
+        """What a slash command did, or what a turn has to answer: the prompt itself where it is no command."""
+        if not prompt.text.startswith("/") or prompt.attachments:
+            return prompt
+        from agentcli.commands.base import CommandContext
+        from agentcli.commands.registry import Registry, parse
+
+        registry, found = Registry(), parse(prompt.text)
+        command = registry.find(found[0]) if found else None
+        if command is None or found is None:
+            return prompt
+        began = self.session.world.clock.monotonic()
+        try:
+            done = await command.run(CommandContext(self.session, NoDialogs(), registry.all()), found[1])
+        except (UserError, TurnError) as error:
+            return self._local("error", began, error=str(error))
+        if done.resume:
+            return self._local("error", began, error=f"/{command.name} can't change the session here; use --resume")
+        self.finished = done.exit
+        if done.prompt is not None:
+            return done.prompt
+        if done.text:
+            self.tell(self.lines.system("local_command_output", {"content": done.text}))
+        return self._local("completed", began, text=done.text)
+
+    def _local(self, outcome: Any, began: float, *, text: str = "", error: str = "") -> TurnFinished:
+        seconds = self.session.world.clock.monotonic() - began
+        kind = "command" if error else ""
+        return TurnFinished(0, outcome, text, 0, seconds, 0.0, Usage(), 0.0, error, kind)
+
+
+def _can_hold(session: Session) -> bool:
+    """Whether server and model are known to hold answers to a schema (structured-outputs page)."""
+    client = session.client
+    return isinstance(client, AnthropicClient) and client.connection.first_party and session.info.known
+
+
+def _out_of_turns(turn: TurnFinished, allowed: int) -> TurnFinished:
+    return replace(turn, outcome="max_turns", error=f"--max-turns {allowed} was reached before the answer fitted")
