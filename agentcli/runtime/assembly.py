@@ -9,7 +9,7 @@ from agentcli.agent.agent import Agent
 from agentcli.agent.reminders import Reminders
 from agentcli.agent.rooms import Rooms
 from agentcli.agent.sources import ChangedFilesSource, DateSource, ModeSource, TodoSource
-from agentcli.events import EventStream
+from agentcli.events import EventStream, ModeChanged
 from agentcli.model.monitor import CacheMonitor
 from agentcli.model.scripted import ScriptedClient
 from agentcli.model.usage import Ledger
@@ -102,6 +102,7 @@ class Assembly:
         )
         if self.memory is not None and self.opened.loaded is not None:
             self.memory.resume(self.state.cache.sections, self.state.messages)
+        self.gate.on_mode = lambda mode: self.events.emit(ModeChanged(mode))
         self.events.subscribe(recorder(self.journal), first=True)
         self.events.subscribe(made.hear)
         return made

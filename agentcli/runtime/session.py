@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from agentcli.agent.agent import Agent
-from agentcli.agent.measure import used
 from agentcli.agent.state import SessionState
 from agentcli.errors import SetupError, UserError
 from agentcli.events import (
@@ -18,7 +17,6 @@ from agentcli.events import (
     ConversationCleared,
     Event,
     EventStream,
-    ModeChanged,
     ModelChanged,
     Notice,
     TodosChanged,
@@ -39,8 +37,8 @@ from agentcli.ports.prompt import Reminder
 from agentcli.ports.tools import Workspace
 from agentcli.prompt.section import clear_system_prompt_sections
 from agentcli.prompt.source import PromptSource
-from agentcli.runtime.branch import current_branch
 from agentcli.runtime.directory import SessionDirectory
+from agentcli.runtime.figures import status_of, usage_by_model
 from agentcli.runtime.journal import CurrentJournal
 from agentcli.runtime.models import Models
 from agentcli.runtime.toolbox import ContextFactory, Toolbox
@@ -100,37 +98,11 @@ class Session:
         return self.models.info(self.state.model)
 
     def status(self) -> SessionStatus:
-        return SessionStatus(
-            session_id=self.id,
-            model=self.state.model,
-            model_name=self.info.name,
-            effort=self.state.effort,
-            mode=self.gate.mode,
-            cwd=str(self.workspace.cwd),
-            branch=current_branch(self.workspace.start),
-            context_used=used(self.state),
-            window=self.info.window,
-            cost=self.state.cost,
-            cache_read_share=self.cache_read_share,
-            turn_running=self.agent.busy,
-            queued=len(self.agent.queue),
-            title=self.title,
-        )
+        return status_of(self)
 
     def model_usage(self) -> dict[str, Mapping[str, Any]]:
         """Per model, under the field names of the documented ``modelUsage``."""
-        return {
-            name: {
-                "inputTokens": line.usage.input,
-                "outputTokens": line.usage.output,
-                "cacheReadInputTokens": line.usage.cache_read,
-                "cacheCreationInputTokens": line.usage.cache_write,
-                "webSearchRequests": 0,
-                "costUSD": None if line.unpriced else line.cost,
-                "contextWindow": self.models.info(name).window,
-            }
-            for name, line in self.ledger.by_model().items()
-        }
+        return usage_by_model(self.ledger, self.models)
 
     def run_cost(self) -> float | None:
         """US dollars of this process's requests, subagents and compaction too; ``None`` where a price is unknown."""
@@ -209,7 +181,6 @@ class Session:
         if mode == "bypassPermissions" and not self.allow_bypass:
             raise UserError("bypassPermissions has to be allowed at the start: --allow-dangerously-skip-permissions")
         self.gate.set_mode(mode)
-        self.events.emit(ModeChanged(mode))
 
     def cycle_mode(self) -> PermissionMode:
         modes = (*CYCLE, "bypassPermissions") if self.allow_bypass else CYCLE
@@ -260,6 +231,7 @@ class Session:
         state.replace((), intent="")
         state.pending.clear()
         state.set_todos(())
+        state.tools = self.toolbox.specs()
         self.title = ""
         self.toolbox.seen.forget()
         self.begin_anew()

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from agentcli.errors import UserError
-from agentcli.events import ConversationCleared, Event, Notice, PermissionAsked, ToolFinished
+from agentcli.events import ConversationCleared, Event, ModeChanged, Notice, PermissionAsked, ToolFinished
 from agentcli.model.scripted import ScriptedClient, Step, call, say
 from agentcli.ports.frontend import UserInput
-from agentcli.ports.permissions import Answer
+from agentcli.ports.permissions import Answer, PermissionUpdate
 from agentcli.runtime.build import open_session
 from agentcli.runtime.options import Resume, SessionOptions
 from agentcli.runtime.session import Session
@@ -130,3 +130,20 @@ async def test_settings_that_break_meanwhile_are_named_and_stay_in_force(project
     await session.close()
     assert not (project / "owned").exists()
     assert any(isinstance(e, Notice) and "settings.json" in e.text for e in heard)
+
+
+async def test_an_answer_can_change_the_mode_and_is_told(project: Path) -> None:
+    writes = [say(call("Write", file_path=name, content="x\n")) for name in ("a.txt", "b.txt")]
+    session, heard = await begin(project, [*writes, "done"])
+
+    def answer(event: Event) -> None:
+        if isinstance(event, PermissionAsked):
+            update = PermissionUpdate("setMode", mode="acceptEdits")
+            session.answer(event.request_id, Answer(allowed=True, updates=(update,)))
+
+    session.events.subscribe(answer)
+    await session.run(UserInput("write both"))
+    assert session.gate.mode == "acceptEdits"
+    assert [e.mode for e in heard if isinstance(e, ModeChanged)] == ["acceptEdits"]
+    assert sum(isinstance(e, PermissionAsked) for e in heard) == 1
+    await session.close()
