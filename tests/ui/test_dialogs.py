@@ -26,6 +26,7 @@ async def asking(*more: PermissionAsked) -> AsyncIterator[Theatre]:
     async with theatre(session) as show:
         show.keys("go\r")
         await show.see("May the agent use Bash?")
+        show.time += 1
         yield show
 
 
@@ -77,21 +78,77 @@ async def test_the_cursor_stands_on_the_chosen_answer() -> None:
         assert not show.emulator.cursor.hidden
 
 
-async def test_other_keys_do_nothing_and_the_draft_comes_back() -> None:
+@asynccontextmanager
+async def interrupted_typing(draft: str = "my draft") -> AsyncIterator[Theatre]:
+    """A question that comes up while somebody types."""
     session = ScriptedSession([[StepStarted(1, "m"), Pause("ask"), ASKED, Pause("p1"), Pause("end")]])
     async with theatre(session) as show:
         show.keys("go\r")
         await show.see("Waiting")
-        show.keys("my draft")
-        await show.see("❯ my draft")
+        show.keys(draft)
+        await show.see(f"❯ {draft}".rstrip())
         session.go_on("ask")
         await show.see("May the agent")
-        show.keys("xyz9")
+        yield show
+
+
+async def test_what_is_typed_ahead_is_no_answer_and_goes_into_the_input_line() -> None:
+    async with interrupted_typing() as show:
+        show.keys(" is 3 times\r as lonh\x7fg\x1b\r")
         show.paste("pasted")
+        await show.see("Press 1-9 to answer.")
+        await show.see("❯ my draft is 3 times as long pasted")
+        show.time += 10
+        show.keys("\r\r")
         await show.settled()
-        assert session.answers == {}
+        assert show.session.answers == {}
         show.keys("1")
-        await show.until(lambda: show.caret_text == "❯ my draft")
+        assert await answers(show) == {"p1": Answer(True)}
+        await show.until(lambda: show.caret_text == "  pasted")
+        assert "❯ my draft is 3 times as long\n  pasted" in show.screen
+
+
+async def test_enter_answers_only_after_the_question_has_stood_for_a_moment() -> None:
+    async with interrupted_typing() as show:
+        show.keys("\r1")
+        await show.see("❯ my draft1")
+        assert show.session.answers == {}
+        show.time += 1
+        show.keys("\x1b[B\r")
+        assert await answers(show) == {"p1": Answer(True, updates=(SAVED,))}
+
+
+async def test_enter_answers_at_once_where_the_question_is_read() -> None:
+    async with interrupted_typing() as show:
+        show.time += 0.3
+        show.keys("\x1b[B\x1b[A\r")
+        await show.settled()
+        assert show.session.answers == {}
+        show.time += 0.5
+        show.keys("\x1b[A\x1b[B\r")
+        assert await answers(show) == {"p1": Answer(True)}
+
+
+async def test_a_digit_answers_at_once_where_nothing_was_being_typed() -> None:
+    session = ScriptedSession([[StepStarted(1, "m"), ASKED, Pause("p1"), Pause("end")]])
+    async with theatre(session) as show:
+        show.keys("go\r")
+        await show.see("May the agent")
+        show.keys("1")
+        assert await answers(show) == {"p1": Answer(True)}
+
+
+async def test_a_key_that_repeats_does_not_answer_the_next_question() -> None:
+    other = replace(ASKED, request_id="p2", title="make other", preview=CommandDisplay("make other"))
+    async with asking(other) as show:
+        show.keys("11")
+        await show.see("make other")
+        await show.see("Press 1-9")
+        assert list(await answers(show)) == ["p1"]
+        show.time += 1
+        show.keys("1")
+        assert list(await answers(show, 2)) == ["p1", "p2"]
+        await show.until(lambda: show.caret_text == "❯ ")
 
 
 async def test_questions_come_one_after_the_other() -> None:
@@ -101,6 +158,7 @@ async def test_questions_come_one_after_the_other() -> None:
         assert "make other" not in show.screen
         show.keys("1")
         await show.see("make other")
+        show.time += 1
         show.keys("3\r")
         assert await answers(show, 2) == {"p1": Answer(True), "p2": Answer(False)}
 

@@ -40,6 +40,7 @@ class TerminalActions:
             buffer.append_to_history()
             buffer.reset()
             self.screen.chips.next_message()
+            self.screen.modals.sent()
 
     def escape(self) -> None:
         now = time.monotonic()
@@ -68,6 +69,17 @@ class TerminalActions:
             self.controller.exit()
         else:
             self.screen.hint(self.screen.texts("hint.exit"))
+
+    def type_ahead(self, text: str) -> None:
+        if not self.screen.modals.disturb():
+            return
+        if text.isdecimal() and not self.screen.buffer.text:
+            text = ""  # an answer to the question before that was repeated
+        if text == "\b":
+            self.screen.buffer.delete_before_cursor()
+        elif text:
+            self.screen.buffer.insert_text(text)
+        self.screen.app.invalidate()
 
     def _put_away(self) -> None:
         """Clears the draft; Up brings it back."""

@@ -45,7 +45,7 @@ class Parts:
     modals: ModalQueue
     live: Callable[[int, int], list[Fragments]]
     status: Callable[[int], StyleAndTextTuples]
-    keys_hint: str
+    keys_hint: Callable[[int], list[Fragments]]
 
 
 class Stage:
@@ -92,7 +92,7 @@ class Stage:
                     ConditionalContainer(self.reason, typing),
                     ConditionalContainer(self.input, ~asking),
                     search,
-                    ConditionalContainer(menu, roomy & Condition(lambda: bool(parts.buffer.complete_state))),
+                    ConditionalContainer(menu, roomy & ~asking & Condition(lambda: bool(parts.buffer.complete_state))),
                     ConditionalContainer(status, roomy),
                     Window(),
                 ]
@@ -122,7 +122,7 @@ class Stage:
         modal = self._parts.modals.current
         if modal:
             body, options = self._sheet_of(modal)
-            used = len(body) + sum(len(lines) for lines in options) + 2
+            used = len(body) + sum(len(lines) for lines in options) + max(1, len(self._hint_of(modal))) + 1
         else:
             used = 1 + (MENU_ROWS if self._parts.buffer.complete_state else 0)
             used += min(self._parts.buffer.document.line_count, max(1, rows // 2))
@@ -154,14 +154,16 @@ class Stage:
         if modal is None:
             return []
         body, options = self._sheet_of(modal)
-        hint: list[Fragments] = [] if modal.asking else [[("class:dim", self._parts.keys_hint)]]
-        return flatten([*body, *(line for option in options for line in option), *hint])
+        return flatten([*body, *(line for option in options for line in option), *self._hint_of(modal)])
+
+    def _hint_of(self, modal: Modal) -> list[Fragments]:
+        return [] if modal.asking else self._parts.keys_hint(_columns())
 
     def _sheet_of(self, modal: Modal) -> tuple[list[Fragments], list[list[Fragments]]]:
         """The lines above the options, cut where the window is too low for them, and the lines of each option."""
         width, rows = _columns(), _rows()
         options = [self._option(modal, number, width) for number in range(len(modal.options))]
-        room = max(1, rows - sum(len(lines) for lines in options) - 3)
+        room = max(1, rows - sum(len(lines) for lines in options) - max(1, len(self._hint_of(modal))) - 2)
         return modal.body(width, rows)[:room], options
 
     def _option(self, modal: Modal, number: int, width: int) -> list[Fragments]:
@@ -180,6 +182,15 @@ class Stage:
             return Point(0, 0)
         body, options = self._sheet_of(modal)
         return Point(0, len(body) + sum(len(lines) for lines in options[: modal.selected]))
+
+
+def tail_of(text: str, width: int) -> str:
+    """The end of the text on at most ``width`` cells, with an ellipsis where its beginning is missing."""
+    if get_cwidth(text) <= width:
+        return text
+    while text and get_cwidth(text) > width - 1:
+        text = text[1:]
+    return "…" + text
 
 
 def wrap(text: str, width: int) -> list[str]:

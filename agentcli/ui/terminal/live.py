@@ -37,6 +37,7 @@ class LiveApplication(Application[int]):
         output: FrameOutput,
         reflow: bool = False,
         busy: Callable[[], bool] = lambda: False,
+        regained: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(
             layout=layout, key_bindings=bindings, style=style, input=input, output=output, erase_when_done=True
@@ -46,6 +47,7 @@ class LiveApplication(Application[int]):
         self.device = output
         self._reflow = reflow
         self._busy = busy
+        self._regained = regained
         self._pending: list[str] = []
         self._flush_timer: asyncio.TimerHandle | None = None
         self._frame_timer: asyncio.TimerHandle | None = None
@@ -136,6 +138,7 @@ class LiveApplication(Application[int]):
         """Hands the terminal to another program (editor, pager); the live part is drawn anew afterwards."""
         async with in_terminal():
             yield
+        self._regained()
         self.flush_above()
 
 

@@ -1,14 +1,23 @@
-"""Questions in the live part: one at a time, the others wait in line.  Answered by digit, arrows, Enter or Esc."""
+"""Questions in the live part: one at a time, the others wait in line.  Answered by digit, arrows, Enter or Esc.
+
+A question that comes by itself may come while the person types.  What is typed then is text for the input line, never
+an answer: Enter counts once the question has stood for a moment with nothing typed, a digit once the typing paused.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from agentcli.ui.terminal.output.pen import Fragments
 
+STOOD_SECONDS = 0.4
+"""A question that came by itself has to stand so long before Enter answers it."""
+FLOW_SECONDS = 0.7
+"""Within this time after a typed character the next key belongs to the same text."""
 Body = Callable[[int, int], list[Fragments]]
 """Lines above the options, for a width and a height."""
 
@@ -43,14 +52,31 @@ class Modal:
     done: asyncio.Future[Picked] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     before: Callable[[], None] | None = None
     """Called once when the question comes up (prints what is too long for the live part)."""
+    sudden: bool = False
+    """It comes by itself, not because the person asked for it."""
+    shown: float = 0.0
+    guarded: bool = False
+    """It came into typing, or at once behind another question: a digit has to wait too."""
+    disturbed: bool = False
+    """Something was typed since it came up: Enter needs an arrow key first."""
 
 
 class ModalQueue:
-    """``changed`` is called when another question is shown, or none."""
+    """``changed`` is called when another question is shown, or none.  ``now`` gives monotonic seconds, ``draft`` what
+    stands in the input line."""
 
-    def __init__(self, changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        changed: Callable[[], None],
+        *,
+        now: Callable[[], float] = time.monotonic,
+        draft: Callable[[], str] = str,
+    ) -> None:
         self._modals: list[Modal] = []
         self._changed = changed
+        self._now = now
+        self._draft = draft
+        self._typed = float("-inf")
 
     @property
     def current(self) -> Modal | None:
@@ -80,17 +106,55 @@ class ModalQueue:
         if not modal.done.done():
             modal.done.set_result(Picked(None))
         if shown:
-            self._show()
+            self._show(follows=True)
 
-    def _show(self) -> None:
+    def _show(self, *, follows: bool = False) -> None:
         current = self.current
+        if current:
+            current.shown = self._now()
+            current.guarded = follows or bool(self._draft()) or self._in_flow()
         if current and current.before:
             before, current.before = current.before, None
             before()
         self._changed()
 
+    def seen_again(self) -> None:
+        """The terminal was lent to another program: the question is seen only now."""
+        if self.current:
+            self.current.shown, self.current.guarded = self._now(), True
+
+    def typed(self) -> None:
+        """A character came into the input line."""
+        self._typed = self._now()
+
+    def sent(self) -> None:
+        """The typing ended with a message: what comes next is not a part of it."""
+        self._typed = float("-inf")
+
+    def _in_flow(self) -> bool:
+        return self._now() - self._typed < FLOW_SECONDS
+
+    def answerable(self, *, digit: bool = False) -> bool:
+        """Whether Enter (a digit) answers the question now."""
+        modal = self.current
+        if modal is None or not modal.sudden:
+            return modal is not None
+        stood = self._now() - modal.shown >= STOOD_SECONDS
+        if digit:
+            return not self._in_flow() and (stood or not modal.guarded)
+        return stood and not modal.disturbed and not self._in_flow()
+
+    def disturb(self) -> bool:
+        """A key that is no answer.  True where it is text for the input line; false where it means nothing."""
+        modal = self.current
+        if modal is None or not modal.sudden:
+            return False
+        modal.disturbed = True
+        return True
+
     def move(self, step: Literal[-1, 1]) -> None:
         if self.current:
+            self.current.disturbed = False
             self.current.selected = (self.current.selected + step) % len(self.current.options)
 
     def pick(self, index: int | None = None) -> None:

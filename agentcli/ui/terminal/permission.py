@@ -37,7 +37,7 @@ class PermissionDialogs:
         """Asks the person and hands the answer down.  Ends without one when somebody else answered."""
         updates = [u for s in event.suggestions if (u := update_from(s))]
         long = self._long(event)
-        modal = Modal(*self._content(event, updates, long))
+        modal = Modal(*self._content(event, updates, long), sudden=True)
         self._open[event.request_id] = modal
         if long:
             modal.before = lambda: self._print(event)

@@ -16,6 +16,7 @@ from prompt_toolkit.output.color_depth import ColorDepth
 
 from agentcli.i18n import Texts
 from agentcli.ports.frontend import SessionStatus
+from agentcli.text import one_line
 from agentcli.ui.terminal.capabilities import Capabilities
 from agentcli.ui.terminal.device import FrameOutput
 from agentcli.ui.terminal.input.chips import Chips
@@ -23,7 +24,7 @@ from agentcli.ui.terminal.input.complete import CommandEntry, InputCompleter
 from agentcli.ui.terminal.input.files import FileIndex
 from agentcli.ui.terminal.input.history import PromptHistory
 from agentcli.ui.terminal.input.keys import Actions, bindings
-from agentcli.ui.terminal.layout import Parts, Stage, style
+from agentcli.ui.terminal.layout import Parts, Stage, style, tail_of
 from agentcli.ui.terminal.live import LiveApplication
 from agentcli.ui.terminal.modal import ModalQueue
 from agentcli.ui.terminal.output.glyphs import ASCII, UNICODE
@@ -78,7 +79,7 @@ class Screen:
         self._hint: tuple[str, float] = ("", 0.0)
         self.chips = Chips(self.texts)
         self.files = FileIndex(options.root)
-        self.modals = ModalQueue(self._modal_changed)
+        self.modals = ModalQueue(self._modal_changed, now=options.now, draft=lambda: self.buffer.text)
         self.history = PromptHistory(options.history, self.chips, self._history_trouble)
         self.buffer = Buffer(
             multiline=True,
@@ -87,6 +88,7 @@ class Screen:
             complete_while_typing=True,
             auto_suggest=DummyAutoSuggest(),
         )
+        self.buffer.on_text_insert += lambda _: self.modals.typed()
         self.reason = Buffer(multiline=False)
         pen = Pen(self._theme, capabilities)
         sheet = Sheet(pen, self._print, lambda: output.get_size().columns)
@@ -100,7 +102,7 @@ class Screen:
                 modals=self.modals,
                 live=self._live,
                 status=self._status,
-                keys_hint=self.texts("dialog.keys"),
+                keys_hint=self._keys_hint,
             )
         )
         self.app = LiveApplication(
@@ -111,6 +113,7 @@ class Screen:
             output=output,
             reflow=capabilities.reflow,
             busy=lambda: self.view.activity.busy or bool(self._hint[0]),
+            regained=self.modals.seen_again,
         )
         if options.vi:
             from prompt_toolkit.enums import EditingMode
@@ -138,6 +141,17 @@ class Screen:
     def _modal_changed(self) -> None:
         self.stage.focus()
         self.app.invalidate()
+
+    def _keys_hint(self, width: int) -> list[Fragments]:
+        """What the keys do, and the draft where something was typed since the question came."""
+        modal = self.modals.current
+        if modal is None or not modal.disturbed:
+            return [[("class:dim", self.texts("dialog.keys"))]]
+        lines: list[Fragments] = [[("class:warning", self.texts("dialog.typed"))]]
+        draft = one_line(self.chips.shown(self.buffer.text), 10_000)
+        if draft:
+            lines.append([("class:dim", "  " + self.glyphs.prompt + " " + tail_of(draft, width - 5))])
+        return lines
 
     def _history_trouble(self, text: str) -> None:
         self.view.note(self.texts("history.trouble", error=text), "warning")

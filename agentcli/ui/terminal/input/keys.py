@@ -45,6 +45,9 @@ class Actions(Protocol):
 
     def paste(self, text: str) -> None: ...
 
+    def type_ahead(self, text: str) -> None:
+        """Typed while a question that came by itself waits: it goes into the input line (``"\b"`` deletes there)."""
+
 
 def bindings(actions: Actions, modals: ModalQueue) -> KeyBindings:
     for sequence in SHIFT_ENTER:
@@ -52,7 +55,8 @@ def bindings(actions: Actions, modals: ModalQueue) -> KeyBindings:
     keys = KeyBindings()
     asking = Condition(lambda: modals.current is not None)
     typing = Condition(lambda: bool(modals.current and modals.current.asking))
-    _dialog(keys, modals, asking, typing)
+    _dialog(keys, actions, modals, asking, typing)
+    _type_ahead(keys, actions, modals, asking & ~typing)
     here = ~asking & ~is_searching
     _writing(keys, actions, here)
     _moving(keys, actions, here)
@@ -61,7 +65,7 @@ def bindings(actions: Actions, modals: ModalQueue) -> KeyBindings:
     return keys
 
 
-def _dialog(keys: KeyBindings, modals: ModalQueue, asking: Filter, typing: Filter) -> None:
+def _dialog(keys: KeyBindings, actions: Actions, modals: ModalQueue, asking: Filter, typing: Filter) -> None:
     choosing = asking & ~typing
 
     @keys.add("up", filter=choosing)
@@ -78,7 +82,10 @@ def _dialog(keys: KeyBindings, modals: ModalQueue, asking: Filter, typing: Filte
 
     @keys.add("enter", filter=choosing)
     def _(event: KeyPressEvent) -> None:
-        modals.pick()
+        if modals.answerable():
+            modals.pick()
+        else:
+            actions.type_ahead("")
 
     @keys.add("enter", filter=typing)
     def _(event: KeyPressEvent) -> None:
@@ -88,7 +95,11 @@ def _dialog(keys: KeyBindings, modals: ModalQueue, asking: Filter, typing: Filte
 
         @keys.add(digit, filter=choosing)
         def _(event: KeyPressEvent) -> None:
-            modals.pick(int(event.key_sequence[0].data) - 1)
+            digit = event.key_sequence[0].data
+            if modals.answerable(digit=True):
+                modals.pick(int(digit) - 1)
+            else:
+                actions.type_ahead(digit)
 
     @keys.add("escape", filter=asking)
     def _(event: KeyPressEvent) -> None:
@@ -98,10 +109,29 @@ def _dialog(keys: KeyBindings, modals: ModalQueue, asking: Filter, typing: Filte
     def _(event: KeyPressEvent) -> None:
         modals.escape(hard=True)
 
+
+def _type_ahead(keys: KeyBindings, actions: Actions, modals: ModalQueue, choosing: Filter) -> None:
+    """Keys that are no answer."""
+
     @keys.add("<any>", filter=choosing)
+    def _(event: KeyPressEvent) -> None:
+        data = event.key_sequence[0].data
+        if data.isprintable():
+            actions.type_ahead(data)
+
+    @keys.add("backspace", filter=choosing)
+    def _(event: KeyPressEvent) -> None:
+        actions.type_ahead("\b")
+
+    @keys.add("c-j", filter=choosing)
+    @keys.add("escape", "enter", filter=choosing)
+    def _(event: KeyPressEvent) -> None:
+        actions.type_ahead("\n")
+
     @keys.add(Keys.BracketedPaste, filter=choosing)
     def _(event: KeyPressEvent) -> None:
-        """Other keys do nothing while a question waits."""
+        if modals.disturb():
+            actions.paste(event.data)
 
 
 def _writing(keys: KeyBindings, actions: Actions, here: Filter) -> None:
