@@ -3,36 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from agentcli.agent.agent import Agent
 from agentcli.agent.measure import used
 from agentcli.model.usage import Ledger
 from agentcli.ports.frontend import SessionStatus
+from agentcli.ports.model import ModelInfo
+from agentcli.ports.permissions import PermissionMode
+from agentcli.ports.tools import Workspace
 from agentcli.runtime.branch import current_branch
 from agentcli.runtime.models import Models
 
-if TYPE_CHECKING:
-    from agentcli.runtime.session import Session
 
-
-def status_of(session: Session) -> SessionStatus:
-    """What a status line shows now."""
-    state, info = session.state, session.info
+def status_of(
+    agent: Agent, info: ModelInfo, workspace: Workspace, *, mode: PermissionMode, share: float | None, title: str
+) -> SessionStatus:
+    """What a status line shows now.  ``share`` is that of the last request's input that was read from the cache."""
+    state = agent.state
     return SessionStatus(
-        session_id=session.id,
+        session_id=state.session_id,
         model=state.model,
         model_name=info.name,
         effort=state.effort,
-        mode=session.gate.mode,
-        cwd=str(session.workspace.cwd),
-        branch=current_branch(session.workspace.start),
+        mode=mode,
+        cwd=str(workspace.cwd),
+        branch=current_branch(workspace.start),
         context_used=used(state),
         window=info.window,
         cost=state.cost,
-        cache_read_share=session.cache_read_share,
-        turn_running=session.agent.busy,
-        queued=len(session.agent.queue),
-        title=session.title,
+        cache_read_share=share,
+        turn_running=agent.busy,
+        queued=len(agent.queue),
+        title=title,
     )
 
 

@@ -98,7 +98,8 @@ class Session:
         return self.models.info(self.state.model)
 
     def status(self) -> SessionStatus:
-        return status_of(self)
+        share, mode = self.cache_read_share, self.gate.mode
+        return status_of(self.agent, self.info, self.workspace, mode=mode, share=share, title=self.title)
 
     def model_usage(self) -> dict[str, Mapping[str, Any]]:
         """Per model, under the field names of the documented ``modelUsage``."""
