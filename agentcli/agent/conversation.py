@@ -20,7 +20,7 @@ from agentcli.conversation import SystemPrompt
 from agentcli.events import AssistantMessage, CacheObserved, Notice, PromptAccepted, ToolResultsAppended
 from agentcli.messages import Block, Message, TextBlock, message_to_record, repair
 from agentcli.ports.frontend import UserInput
-from agentcli.ports.model import ModelRequest
+from agentcli.ports.model import ModelRequest, ToolSpec
 from agentcli.ports.prompt import Reminder, StepContext
 from agentcli.text import clean
 
@@ -42,6 +42,7 @@ class Conversation:
         """The next request: the effective prompt of this step and everything said so far."""
         state = self._state
         self.settle()
+        state.tools = with_late(state.tools, self._rooms.late_tools())
         system = await self._rooms.prompt.effective(StepContext(state.model, state.interactive))
         self._rooms.journal.prefix(prefix_record(state, system))
         self._sent = system
@@ -157,6 +158,12 @@ class Conversation:
     def _append(self, message: Message, **extra: object) -> None:
         self._rooms.journal.append("message", {"message": message_to_record(message), **extra})
         self._state.append(message)
+
+
+def with_late(tools: tuple[ToolSpec, ...], late: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
+    """The array with what came since; what is in it keeps its place."""
+    newer = {spec.name: spec for spec in late}
+    return (*(newer.pop(spec.name, spec) for spec in tools), *newer.values())
 
 
 def _clean(block: Block) -> Block:

@@ -113,7 +113,7 @@ class Turn:
         return Ending("interrupted", "", "declined") if done.interrupt else None
 
     def _runner(self, answer: Answer) -> CallRunner:
-        calls = [ToolCall(c.id, c.name, c.input) for c in answer.message.tool_uses()]
+        calls = [self._rooms.resolve(ToolCall(c.id, c.name, c.input)) for c in answer.message.tool_uses()]
         return CallRunner(self._rooms, calls, faults=faults(answer), parallel=self._limits.parallel_calls)
 
     async def _go_on(self, step: Next) -> Ending | None:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from agentcli.events import Emit
 from agentcli.messages import Usage
-from agentcli.ports.model import ModelClient, ModelInfo
+from agentcli.ports.model import ModelClient, ModelInfo, ToolSpec
 from agentcli.ports.permissions import Approver, Hooks, NoHooks, PermissionGate
 from agentcli.ports.prompt import Moment, Reminder, ReminderSource, SystemPromptSource
 from agentcli.ports.sessions import Clock, Journal
-from agentcli.ports.tools import Checkpoints, SeenFiles, Tool, ToolContext, Workspace
+from agentcli.ports.tools import Checkpoints, SeenFiles, Tool, ToolCall, ToolContext, Workspace
 
 
 class NoReminders:
@@ -24,6 +24,14 @@ class NoReminders:
 
 def _nothing() -> None:
     return None
+
+
+def _no_tools() -> tuple[ToolSpec, ...]:
+    return ()
+
+
+def _itself(call: ToolCall) -> ToolCall:
+    return call
 
 
 def _free(model: str, usage: Usage) -> float | None:
@@ -52,6 +60,11 @@ class Rooms:
     seen: SeenFiles | None = None
     model_info: Callable[[str], ModelInfo] | None = None
     reset: Callable[[], None] = _nothing
+    late_tools: Callable[[], Sequence[ToolSpec]] = _no_tools
+    """Definitions that came since the conversation began, asked before each request: deferred ones that the model was
+    given, and those that stand in front although their server came late."""
+    resolve: Callable[[ToolCall], ToolCall] = _itself
+    """The real call behind one of a dispatcher, before anything else sees it."""
     broken_off: Callable[[str, Usage], float | None] = _free
 
 

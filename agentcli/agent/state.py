@@ -24,7 +24,7 @@ class SessionState:
     model: str
     start_date: str
     tools: tuple[ToolSpec, ...] = ()
-    """Frozen for the conversation."""
+    """Frozen for the conversation; only late definitions are added (``Rooms.late_tools``)."""
     effort: Effort | None = None
     thinking: ThinkingChoice = "default"
     conversation_id: str = "main"

@@ -75,7 +75,7 @@ class RequestParts:
 
     def _front_tools(self) -> None:
         tools = self._request.tools
-        defer = self._rules.first_party and "deferral" not in self._rules.off
+        defer = self.defers = self._rules.first_party and "deferral" not in self._rules.off
         refused = self._rules.first_party and not defer
         front = [t for t in tools if not t.deferred or refused]
         ordered = [t for t in front if not t.mcp] + sorted((t for t in front if t.mcp), key=lambda t: t.name)

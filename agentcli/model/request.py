@@ -17,6 +17,7 @@ from agentcli.model.cache import BreakpointPlan, mark, plan_breakpoints
 from agentcli.model.catalog import model_info
 from agentcli.model.fingerprint import Fingerprint, digest
 from agentcli.model.parts import MessageForm, RequestParts, Rules, dumps
+from agentcli.model.references import References
 from agentcli.model.thinking import cannot_think, foreign_aside, foreign_before, without_foreign_thinking
 from agentcli.ports.model import ModelInfo, ModelRequest
 from agentcli.text import clean_json
@@ -52,6 +53,7 @@ class RequestBuilder:
 
     def __init__(self) -> None:
         self._forms: OrderedDict[int, MessageForm] = OrderedDict()
+        self._references = References()
 
     def build(self, request: ModelRequest, rules: Rules, *, previous_id: str | None = None) -> WireRequest:
         """The request's JSON.  Latches what the conversation decides once (ttl, beta headers).
@@ -98,7 +100,8 @@ class RequestBuilder:
         bound = digest(request.model, *[p.text for p in parts.tool_pieces], *[b.text for b in parts.system])
         count = foreign_aside if request.query_source == "side" else foreign_before
         before = count(request.conversation, bound, len(request.messages))
-        return without_foreign_thinking(request.messages, before)
+        messages = without_foreign_thinking(request.messages, before)
+        return messages if parts.defers else self._references.as_text(messages, request.tools)
 
     def _form(self, message: Message) -> MessageForm:
         form = self._forms.get(id(message))

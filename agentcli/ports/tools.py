@@ -120,6 +120,19 @@ class ToolDirectory(Protocol):
 
     def search(self, query: str, limit: int = 5) -> list[ToolSpec]: ...
 
+    def names(self) -> tuple[str, ...]:
+        """Every tool that can be found now, sorted."""
+
+    @property
+    def references(self) -> bool:
+        """Whether this conversation's server takes tool references; else definitions are given as text."""
+
+    def give(self, names: Sequence[str]) -> None:
+        """The model is being given these definitions: they stay defined for the conversation."""
+
+    async def complete(self) -> tuple[str, ...]:
+        """Waits for servers that are still being connected; names those that did not come, with the reason."""
+
 
 class Checkpoints(Protocol):
     async def take(self, paths: Sequence[Path]) -> None:

@@ -1,0 +1,88 @@
+"""Connecting, losing, connecting again, and ending servers."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from agentcli.errors import ToolError
+from tests.mcp.world import World, processes_with, states, texts, tool, until
+
+
+async def test_a_server_is_connected_and_its_tools_can_be_called(mcp: World) -> None:
+    mcp.servers.add("alpha", tools=[tool("read", path={"type": "string"})], instructions="Be kind.")
+    async with mcp.open() as room:
+        assert states(room) == {"alpha": "connected"}
+        assert list(room.tools) == ["mcp__alpha__read"]
+        result = await mcp.call(room, "mcp__alpha__read", path="x")
+        assert texts(result) == ['read {"path": "x"}']
+        assert not result.is_error
+        assert await room.instructions() == "## alpha\n\nBe kind."
+
+
+async def test_silent_missing_exiting_and_refusing_servers_each_say_what_is_wrong(mcp: World) -> None:
+    mcp.servers.add("mute", mute=True)
+    mcp.servers.add("fork", {"command": "sh", "args": ["-c", "sleep 3600.123 & exit 0"]})
+    mcp.servers.add("missing", {"command": "no-such-program-xyz"})
+    mcp.servers.add("web", {"type": "http", "url": "http://127.0.0.1:9/mcp"})
+    mcp.host_options = {"start": 1.5}
+    began = time.monotonic()
+    async with mcp.open() as room:
+        assert time.monotonic() - began < 8, "servers are waited for one after the other"
+        await until(lambda: set(states(room).values()) == {"failed"})
+        reasons = {s.name: s.reason for s in room.statuses()}
+        assert reasons["mute"] == "no answer within 1.5 s"
+        assert reasons["fork"].startswith("exited (code 0)")
+        assert reasons["missing"] == "not found: no-such-program-xyz"
+        assert reasons["web"].startswith("can't be reached")
+    assert not processes_with("sleep 3600.123", str(mcp.servers.directory))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("exit", "exited (code 3)"), ("half", "exited (code 0)"), ("closeout", "closed its output")],
+)
+async def test_a_server_that_ends_during_a_call_gives_an_error_at_once_and_comes_back(
+    mcp: World, name: str, message: str
+) -> None:
+    calls = {"exit": {"exit": 3}, "half": {"half": True}, "closeout": {"closeout": True}, "ok": {"text": "fine"}}
+    mcp.servers.add("d", tools=[tool(n) for n in calls], calls=calls, ignores_unknown=True)
+    async with mcp.open() as room:
+        began = time.monotonic()
+        with pytest.raises(ToolError, match=r"The MCP server d is not connected: ") as error:
+            await mcp.call(room, f"mcp__d__{name}")
+        assert message in str(error.value)
+        assert time.monotonic() - began < 2
+        assert texts(await mcp.call(room, "mcp__d__ok")) == ["fine"]
+        assert states(room) == {"d": "connected"}
+
+
+async def test_a_call_that_hangs_times_out_and_the_server_is_started_anew(mcp: World) -> None:
+    calls = {"hang": {"sleep": 9999}, "ok": {"text": "fine"}}
+    mcp.servers.add("d", tools=[tool(n) for n in calls], calls=calls, ignores_unknown=True)
+    mcp.host_options = {"call": 0.4}
+    async with mcp.open() as room:
+        hung, second = await asyncio.gather(
+            mcp.call(room, "mcp__d__hang"), mcp.call(room, "mcp__d__ok"), return_exceptions=True
+        )
+        assert str(hung) == "The MCP server d: timed out after 0.4 s."
+        assert isinstance(second, ToolError)
+        assert texts(await mcp.call(room, "mcp__d__ok")) == ["fine"]
+
+
+async def test_an_interrupted_call_returns_at_once_and_the_server_is_told(mcp: World, tmp_path: object) -> None:
+    notes = mcp.cwd.parent / "notes"
+    mcp.servers.add("d", tools=[tool("slow"), tool("ok")], calls={"slow": {"sleep": 0.3}}, notes=str(notes))
+    async with mcp.open() as room:
+        running = asyncio.create_task(mcp.call(room, "mcp__d__slow"))
+        await until(lambda: notes.exists() and "call slow" in notes.read_text())
+        began = time.monotonic()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert time.monotonic() - began < 0.2
+        await until(lambda: "cancelled" in notes.read_text())
+        assert texts(await mcp.call(room, "mcp__d__ok")) == ["ok {}"]
+        assert states(room) == {"d": "connected"}
