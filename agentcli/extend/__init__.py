@@ -1,1 +1,1 @@
-"""What ``.claude/`` directories bring: agents."""
+"""What ``.claude`` directories bring: agents, skills, custom commands, output styles and hooks."""

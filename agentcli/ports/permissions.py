@@ -106,6 +106,10 @@ class HookVerdict:
     stop: bool = False
     stop_reason: str = ""
     extra: dict[str, Any] | None = None
+    updates: tuple[PermissionUpdate, ...] = ()
+    """What a PermissionRequest hook that allows a call changes about the permissions, beside this call."""
+    interrupt: bool = False
+    """A PermissionRequest hook that denies a call also ends the turn."""
 
 
 class Hooks(Protocol):
