@@ -155,10 +155,14 @@ def _result_value(block: ToolResultBlock, finished: ToolFinished | None) -> Any:
     if block.is_error or finished is None:
         text = result_text(block)
         return f"Error: {text}" if block.is_error else text
-    return dict(finished.structured) if finished.structured is not None else _display_value(finished.display)
+    if finished.structured is None:
+        return _display_value(finished.display)
+    # A command's own data says how it ended, not what it printed.
+    shown = _display_value(finished.display) if isinstance(finished.display, CommandDisplay) else {}
+    return {**shown, **finished.structured}
 
 
-def _display_value(display: Display) -> Any:
+def _display_value(display: Display) -> Line:
     match display:
         case DiffDisplay(path=path, before=before, summary=summary):
             return {"type": "create" if before is None else "update", "filePath": path, "summary": summary}
