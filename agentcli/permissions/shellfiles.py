@@ -10,6 +10,7 @@ from agentcli.permissions.filepolicy import guard, may_edit, may_read
 from agentcli.permissions.places import Place, place
 from agentcli.permissions.places import critical as is_critical
 from agentcli.permissions.programs import untrusted_name
+from agentcli.permissions.recursive import guarded_below, searches
 from agentcli.permissions.verdicts import Policy, Verdict, allow, by_rule
 from agentcli.ports.permissions import Behavior
 from agentcli.shell import (
@@ -22,6 +23,7 @@ from agentcli.shell import (
     files_of,
     only_reads,
     removal_targets,
+    word,
 )
 
 EDIT_COMMANDS = frozenset({"mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"})
@@ -57,7 +59,24 @@ class FileJudge:
                     if verdict is not None and verdict.behavior == "deny":
                         return verdict
                     asked = asked or verdict
-        return asked
+        return asked or self._searched(command, files, directories)
+
+    def _searched(self, command: SimpleCommand, files: Files, directories: tuple[Path, ...] | None) -> Verdict | None:
+        if not searches(command):
+            return None
+        words = files.reads or (word("."),)
+        places = [p for w in words for p in self._policy.ground.places(w, directories) or ()]
+        for where in places:
+            rule, path = guarded_below(where.lexical, command, self._policy)
+            if rule is not None:
+                what = f"it reads {path} too" if path else f"{where.lexical} holds too many files to look at"
+                reason = (
+                    f"{what}, about which there is the rule {rule.text} ({rule.origin})"
+                    if path
+                    else (f"{what}, and there is the rule {rule.text} ({rule.origin})")
+                )
+                return Verdict("ask", reason, "rule", rule.label, subject=command.text, path=path)
+        return None
 
     def _places(
         self, item: Word, command: SimpleCommand, files: Files, directories: tuple[Path, ...] | None

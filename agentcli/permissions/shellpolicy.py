@@ -11,7 +11,7 @@ from agentcli.permissions.rules import Rule
 from agentcli.permissions.shellfiles import FileJudge
 from agentcli.permissions.shellrules import allowing, guarded, is_exact, is_wide, reaches
 from agentcli.permissions.suggest import suggestion
-from agentcli.permissions.verdicts import Policy, Verdict, allow, by_rule
+from agentcli.permissions.verdicts import Policy, Verdict, Weight, allow, by_rule
 from agentcli.ports.permissions import PermissionUpdate
 from agentcli.shell import (
     SAFE_VARIABLES,
@@ -72,8 +72,12 @@ class LineJudge:
 
     def _not_understood(self) -> Verdict:
         reason = f"the command line can't be judged: {self._line.reason}"
-        guards = [r for r in self._policy.rules if r.behavior != "allow" and r.tool == self._tool]
-        return Verdict("ask", reason, "rule" if guards else "unclear", subject=self._line.text)
+        return Verdict("ask", reason, self._unclear(), subject=self._line.text)
+
+    def _unclear(self) -> Weight:
+        """What can't be judged may be what a deny or ask rule means, if there is one."""
+        guards = any(r.behavior != "allow" and r.tool == self._tool for r in self._policy.rules)
+        return "rule" if guards else "unclear"
 
     def _command(self, index: int, command: SimpleCommand) -> Verdict:
         found = guarded(command, self._policy, self._tool)
@@ -87,7 +91,9 @@ class LineJudge:
         if first is not None:
             return first
         if command.problem:
-            return Verdict("ask", command.problem, "unclear", subject=command.text)
+            # Whether rules may mean a name that is only known later has been looked at already.
+            weight = self._unclear() if command.words and command.words[0].literal is not None else "unclear"
+            return Verdict("ask", command.problem, weight, subject=command.text)
         return self._allowed(index, command)
 
     def _allowed(self, index: int, command: SimpleCommand) -> Verdict:

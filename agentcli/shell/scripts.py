@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agentcli.shell.inner import Inner
 from agentcli.shell.values import SimpleCommand, Word
-from agentcli.shell.wrappers import Inner
 
 _VALUED = frozenset({"--rcfile", "--init-file", "-O", "+O", "-o", "+o"})
 

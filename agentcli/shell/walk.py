@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from agentcli.shell.directories import START, Dirs, after_cd, join
 from agentcli.shell.expressions import Expressions, Outcome, Scope
+from agentcli.shell.inner import Inner
 from agentcli.shell.redirects import read_redirect
 from agentcli.shell.tree import RESERVED, doubts, hidden_command, lone_dash, parse_tree
 from agentcli.shell.values import Assignment, Piece, Redirect, SimpleCommand, Word
 from agentcli.shell.words import WORD_NODES, NotUnderstood, source_of
-from agentcli.shell.wrappers import Inner, unwrap
+from agentcli.shell.wrappers import unwrap
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -23,6 +24,7 @@ MOST = 400
 """Commands of one line; a line with more is not understood."""
 _IGNORED = frozenset({"comment", "heredoc_start", "heredoc_end", "heredoc_content", "file_descriptor"})
 _NUMERIC = ("-eq", "-ne", "-lt", "-le", "-gt", "-ge")
+REDIRECT_NODES = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 _TEST = re.compile(r"\[\s.*\s\]\Z|\[\[\s.*\s\]\]\Z|\(\(.*\)\)\Z", re.DOTALL)
 
 
@@ -83,7 +85,7 @@ class Walker(Expressions):
         if node.type in WORD_NODES or node.type in {"array", "subscript"} or node.type.endswith("_expression"):
             self._expressions(node, dirs, scope)
             return dirs, dirs
-        if node.type in {"file_redirect", "heredoc_redirect", "herestring_redirect"}:
+        if node.type in REDIRECT_NODES:
             self.redirects += self._redirect(node, dirs, scope)
             return dirs, dirs
         if node.is_named:
@@ -105,24 +107,32 @@ class Walker(Expressions):
             here = join(*outcome)
         return outcome
 
-    def _list(self, node: Node, dirs: Dirs, scope: Scope) -> Outcome:
+    def _list(self, node: Node, dirs: Dirs, scope: Scope, *, redirects: list[Node] | None = None) -> Outcome:
         parts = [c for c in node.children if c.is_named and c.type != "comment"]
         operator = next((c.type for c in node.children if c.type in {"&&", "||"}), "")
         if len(parts) != 2 or not operator:
             self.problems.append("a list that could not be read")
             return self._sequence(node.children, None, scope)
         success, failure = self._statement(parts[0], dirs, scope)
-        second = self._statement(parts[1], success if operator == "&&" else failure, scope)
+        here = success if operator == "&&" else failure
+        second = (
+            self._with_redirects(parts[1], redirects, here, scope)
+            if redirects
+            else self._statement(parts[1], here, scope)
+        )
         if operator == "&&":
             return second[0], join(failure, second[1])
         return join(success, second[0]), second[1]
 
-    def _pipeline(self, node: Node, dirs: Dirs, scope: Scope) -> Outcome:
+    def _pipeline(self, node: Node, dirs: Dirs, scope: Scope, *, redirects: list[Node] | None = None) -> Outcome:
+        parts = [c for c in node.children if c.is_named and c.type != "comment"]
         piped = scope
-        for child in node.children:
-            if child.is_named:
+        for child in parts:
+            if redirects and child is parts[-1]:
+                self._with_redirects(child, redirects, dirs, piped)
+            else:
                 self._statement(child, dirs, piped)
-                piped = replace(scope, piped=True)
+            piped = replace(scope, piped=True)
         return dirs, dirs
 
     def _subshell(self, node: Node, dirs: Dirs, scope: Scope) -> Outcome:
@@ -215,24 +225,28 @@ class Walker(Expressions):
         return dirs, dirs
 
     def _redirected(self, node: Node, dirs: Dirs, scope: Scope) -> Outcome:
-        redirects: list[Redirect] = []
-        body: Node | None = None
-        for child in node.children:
-            if child.type in {"file_redirect", "heredoc_redirect", "herestring_redirect"}:
-                redirects += self._redirect(child, dirs, scope)
-            elif child.is_named:
-                body = child
+        nodes = [c for c in node.children if c.type in REDIRECT_NODES]
+        body = next((c for c in node.children if c.is_named and c.type not in REDIRECT_NODES), None)
+        outcome = self._with_redirects(body, nodes, dirs, scope)
+        for child in nodes:
+            if child.type == "heredoc_redirect":
+                outcome = self._behind_heredoc(child, outcome, scope)
+        return outcome
+
+    def _with_redirects(self, body: Node | None, nodes: list[Node], dirs: Dirs, scope: Scope) -> Outcome:
+        """The tree hangs the redirections of ``a && b > f`` around the whole; they belong to the last command."""
+        if body is not None and body.type == "list":
+            return self._list(body, dirs, scope, redirects=nodes)
+        if body is not None and body.type == "pipeline":
+            return self._pipeline(body, dirs, scope, redirects=nodes)
+        redirects = tuple(r for n in nodes for r in self._redirect(n, dirs, scope))
         self.redirects += redirects
         if body is None:
             return dirs, dirs
         if body.type == "command":
-            outcome = self._command(body, dirs, scope, redirects=tuple(redirects), dash=lone_dash(node))
-        else:
-            outcome = self._statement(body, dirs, scope)
-        for child in node.children:
-            if child.type == "heredoc_redirect":
-                outcome = self._behind_heredoc(child, outcome, scope)
-        return outcome
+            dash = body.parent is not None and lone_dash(body.parent)
+            return self._command(body, dirs, scope, redirects=redirects, dash=dash)
+        return self._statement(body, dirs, scope)
 
     def _behind_heredoc(self, node: Node, outcome: Outcome, scope: Scope) -> Outcome:
         """``cat <<E | grep x`` and ``cat <<E && ls``: the rest of the line hangs below the redirection."""
@@ -269,7 +283,7 @@ class Walker(Expressions):
         for child in node.children:
             if child.type == "variable_assignment":
                 assignments.append(self._assigned(child, dirs, scope, prefix=True))
-            elif child.type in {"file_redirect", "heredoc_redirect", "herestring_redirect"}:
+            elif child.type in REDIRECT_NODES:
                 more += self._redirect(child, dirs, scope)
             elif child.type == "command_name":
                 reserved = source_of(child) if source_of(child) in RESERVED else ""

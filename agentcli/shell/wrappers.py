@@ -5,33 +5,17 @@ A wrapper that can't be taken apart for sure yields a ``problem``: the line then
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agentcli.shell.values import Assignment, Piece, SimpleCommand, Via, Word, names, word
+from agentcli.shell.inner import Inner, assignment_word, joined_script, skip_options
+from agentcli.shell.runners import SPECIAL
+from agentcli.shell.scripts import shell_script
+from agentcli.shell.values import Assignment, SimpleCommand, Via, names
 
-REST = Word((Piece("hole", "…"),))
-"""Words that are added when the command runs (``xargs``, ``find -exec … +``)."""
-SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ash", "mksh", "fish"})
-
-
-@dataclass(frozen=True, slots=True)
-class Inner:
-    """One thing that a wrapper runs: words, or a ``script`` (text for a shell).
-
-    ``same_shell``: it runs in the shell of the line (``eval``), so that it can move it.  ``elsewhere``: in a directory
-    that isn't known.  ``defines``: names that mean something else afterwards (``alias``).
-    """
-
-    via: Via = "transparent"
-    words: tuple[Word, ...] = ()
-    script: str | None = None
-    assignments: tuple[Assignment, ...] = ()
-    problem: str = ""
-    same_shell: bool = False
-    elsewhere: bool = False
-    defines: frozenset[str] = frozenset()
+SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ash", "mksh"})
+SAME_SHELL = frozenset({"command", "builtin", "time", "noglob"})
+"""Behind these a ``cd`` moves the shell of the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +86,6 @@ def unwrap(command: SimpleCommand) -> Iterator[Inner]:
     if not command.words or command.words[0].literal is None:
         return
     if name in SHELLS:
-        from agentcli.shell.scripts import shell_script
-
         yield from shell_script(command)
         return
     special = SPECIAL.get(name)
@@ -127,6 +109,8 @@ def _plain(command: SimpleCommand, options: Options) -> Iterator[Inner]:
         yield Inner(problem=f"options of {command.program} that are only known when it runs")
         return
     used, rest = split
+    if command.program == "env" and rest and rest[0].literal == "-":
+        rest = rest[1:]
     rest = rest[options.operands :]
     assignments: list[Assignment] = []
     while options.assignments and rest and (found := assignment_word(rest[0])):
@@ -140,225 +124,5 @@ def _plain(command: SimpleCommand, options: Options) -> Iterator[Inner]:
         return
     if rest:
         elsewhere = bool(options.elsewhere & used) or "*" in options.elsewhere
-        yield Inner(options.via, rest, assignments=tuple(assignments), elsewhere=elsewhere)
-
-
-def skip_options(words: tuple[Word, ...], valued: frozenset[str]) -> tuple[frozenset[str], tuple[Word, ...]] | None:
-    """The names of the options in front, and the words behind them; ``None`` when a word might be an option."""
-    used: set[str] = set()
-    position = 0
-    while position < len(words):
-        item = words[position]
-        if item.literal is None:
-            if item.may_be_flag:
-                return None
-            break
-        text = item.text
-        if text == "--":
-            position += 1
-            break
-        if not text.startswith("-") or text == "-":
-            break
-        position += 1
-        if text.startswith("--"):
-            name, equals, _ = text[2:].partition("=")
-            used.add(name)
-            position += name in valued and not equals
-            continue
-        for index, letter in enumerate(text[1:], 1):
-            used.add(letter)
-            if letter in valued:
-                position += index == len(text) - 1
-                break
-    return frozenset(used), words[position:]
-
-
-def assignment_word(item: Word) -> Assignment | None:
-    """``NAME=value`` as an argument (``env``, ``sudo``)."""
-    match = re.match(r"([A-Za-z_][A-Za-z0-9_]*)=", item.text)
-    if match is None or item.pieces[0].kind != "text" or len(item.pieces[0].text) < match.end():
-        return None
-    first = Piece("text", item.pieces[0].text[match.end() :], item.pieces[0].quoted)
-    return Assignment(match[1], Word((first, *item.pieces[1:])), prefix=True)
-
-
-def joined_script(words: tuple[Word, ...], via: Via, name: str, *, same_shell: bool = False) -> Iterator[Inner]:
-    """Arguments that a program joins with spaces and gives to a shell."""
-    if all(w.literal is not None for w in words):
-        yield Inner(via, script=" ".join(w.text for w in words), same_shell=same_shell, elsewhere=via == "remote")
-    else:
-        yield Inner(problem=f"{name} runs a text that is only known when it runs")
-
-
-def _script(item: Word, via: Via, name: str, *, same_shell: bool = False) -> Inner:
-    if item.literal is None:
-        return Inner(problem=f"{name} runs a text that is only known when it runs")
-    return Inner(via, script=item.text, same_shell=same_shell)
-
-
-def _eval(command: SimpleCommand) -> Iterator[Inner]:
-    words = command.arguments
-    if words and words[0].text == "--":
-        words = words[1:]
-    if words:
-        yield from joined_script(words, "script", "eval", same_shell=True)
-
-
-def _trap(command: SimpleCommand) -> Iterator[Inner]:
-    words = command.arguments
-    if words and words[0].text == "--":
-        words = words[1:]
-    if len(words) > 1 and words[0].text not in {"-", "", "-l", "-p", "-P"}:
-        yield _script(words[0], "script", "trap")
-
-
-def _alias(command: SimpleCommand) -> Iterator[Inner]:
-    for item in command.arguments:
-        name, equals, _ = item.text.partition("=")
-        if not equals:
-            continue
-        value = item.literal
-        if value is None:
-            yield Inner(problem="an alias whose meaning is only known when it runs")
-        else:
-            yield Inner("script", script=value.partition("=")[2], defines=frozenset({name}))
-
-
-def _xargs(command: SimpleCommand) -> Iterator[Inner]:
-    valued = names("I n P L d a E s max-args max-procs max-lines arg-file delimiter max-chars process-slot-var")
-    split = skip_options(command.arguments, valued)
-    if split is None:
-        yield Inner(problem="options of xargs that are only known when it runs")
-        return
-    used, rest = split
-    if not rest:
-        return
-    marker = _replacement(command.arguments[: len(command.arguments) - len(rest)])
-    if marker:
-        yield Inner(words=tuple(_with_hole(w, marker) for w in rest))
-    elif used & {"i", "replace"}:
-        yield Inner(words=tuple(_with_hole(w, "{}") for w in rest))
-    else:
-        yield Inner(words=(*rest, REST))
-
-
-def _replacement(options: tuple[Word, ...]) -> str:
-    for index, item in enumerate(options):
-        if item.text == "-I" and index + 1 < len(options):
-            return options[index + 1].text
-        if re.match(r"-[0rtpxo]*I", item.text):
-            return item.text.partition("I")[2] or (options[index + 1].text if index + 1 < len(options) else "{}")
-        if item.text.startswith("--replace="):
-            return item.text.partition("=")[2]
-    return ""
-
-
-def _with_hole(item: Word, marker: str) -> Word:
-    if marker not in item.text:
-        return item
-    pieces: list[Piece] = []
-    for piece in item.pieces:
-        parts = piece.text.split(marker) if piece.kind == "text" else [piece.text]
-        for index, part in enumerate(parts):
-            if index:
-                pieces.append(Piece("hole", marker, quoted=True))
-            if part:
-                pieces.append(Piece(piece.kind, part, piece.quoted))
-    return Word(tuple(pieces))
-
-
-def _find(command: SimpleCommand) -> Iterator[Inner]:
-    words = command.arguments
-    position = 0
-    while position < len(words):
-        if words[position].text in {"-exec", "-execdir", "-ok", "-okdir"}:
-            away = words[position].text.endswith("dir")
-            end = next((i for i in range(position + 1, len(words)) if words[i].text in {";", "+"}), len(words))
-            inner = tuple(_with_hole(w, "{}") for w in words[position + 1 : end])
-            if inner:
-                yield Inner("argument", inner, elsewhere=away)
-            position = end
-        position += 1
-
-
-def _watch(command: SimpleCommand) -> Iterator[Inner]:
-    split = skip_options(command.arguments, frozenset({"n", "interval", "q", "equexit"}))
-    if split is None:
-        yield Inner(problem="options of watch that are only known when it runs")
-    elif split[1] and split[0] & {"x", "exec"}:
-        yield Inner("argument", split[1])
-    elif split[1]:
-        yield from joined_script(split[1], "argument", "watch")
-        # What was meant counts too: the words as they stand here, before they are joined.
-        yield Inner("argument", split[1])
-
-
-def _flock(command: SimpleCommand) -> Iterator[Inner]:
-    split = skip_options(command.arguments, names("w wait timeout E conflict-exit-code"))
-    if split is None:
-        yield Inner(problem="options of flock that are only known when it runs")
-        return
-    rest = split[1][1:]
-    if rest and rest[0].text in {"-c", "--command"}:
-        yield from (_script(w, "argument", "flock") for w in rest[1:2])
-    elif rest:
-        yield Inner("argument", rest)
-
-
-def _ssh(command: SimpleCommand) -> Iterator[Inner]:
-    split = skip_options(command.arguments, names("B b c D E e F I i J L l m O o p Q R S W w"))
-    if split is None:
-        yield Inner(problem="options of ssh that are only known when it runs")
-        return
-    rest = split[1][1:]
-    if rest:
-        yield from joined_script(rest, "remote", "ssh")
-        if len(rest) > 1:
-            # What was meant counts too: the words as they stand here, before they are joined.
-            yield Inner("remote", rest, elsewhere=True)
-
-
-def _parallel(command: SimpleCommand) -> Iterator[Inner]:
-    yield Inner(problem=f"{command.program} builds its commands when it runs")
-
-
-def _su(command: SimpleCommand) -> Iterator[Inner]:
-    words = command.arguments
-    for index, item in enumerate(words):
-        if item.text in {"-c", "--command"} and index + 1 < len(words):
-            yield _script(words[index + 1], "privileged", command.program)
-        elif item.text.startswith("--command="):
-            yield _script(word(item.text.partition("=")[2]) if item.literal else item, "privileged", command.program)
-
-
-def _git(command: SimpleCommand) -> Iterator[Inner]:
-    """``git -c alias.x='!cmd'``."""
-    words = command.arguments
-    for index, item in enumerate(words[:-1]):
-        if item.text != "-c":
-            continue
-        value = words[index + 1]
-        key, _, text = value.text.partition("=")
-        if not key.lower().startswith("alias."):
-            continue
-        if value.literal is None:
-            yield Inner(problem="a git alias that is only known when it runs")
-        elif text.startswith("!"):
-            yield Inner("script", script=text[1:])
-
-
-SPECIAL: dict[str, Callable[[SimpleCommand], Iterator[Inner]]] = {
-    "eval": _eval,
-    "trap": _trap,
-    "alias": _alias,
-    "xargs": _xargs,
-    "find": _find,
-    "gfind": _find,
-    "watch": _watch,
-    "flock": _flock,
-    "ssh": _ssh,
-    "parallel": _parallel,
-    "su": _su,
-    "script": _su,
-    "git": _git,
-}
+        here = command.program in SAME_SHELL
+        yield Inner(options.via, rest, assignments=tuple(assignments), elsewhere=elsewhere, same_shell=here)

@@ -243,3 +243,17 @@ def test_may_read_is_for_files_met_on_the_way(gate: GateMaker, site: Path) -> No
     made = gate(deny=["Read(.env)"])
     assert made.may_read(site / ".env").behavior == "deny"
     assert made.may_read(site / "f").behavior == "allow"
+
+
+def test_a_search_through_a_directory_meets_the_denied_file(gate: GateMaker, site: Path) -> None:
+    made = gate(deny=["Read(.env)"])
+    through = ("grep -r KEY .", "grep -R KEY", "grep --recursive KEY .", "rg --hidden KEY", "rg -uu KEY .")
+    for command in (*through, "cd src && grep -r K .."):
+        decision = shell(made, command)
+        assert decision.behavior == "ask", command
+        assert ".env" in decision.reason
+    for command in ("grep -r KEY src", "rg KEY", "grep KEY f", "rg --files"):
+        assert shell(made, command).behavior == "allow", command
+    assert shell(gate(deny=["Read(secret.txt)"]), "rg KEY").behavior == "allow"
+    (site / "src" / "secret.txt").write_text("x")
+    assert shell(gate(deny=["Read(secret.txt)"]), "rg KEY").behavior == "ask"
