@@ -40,7 +40,7 @@ _PLACES = re.compile(
     |\$ARGUMENTS\[(?P<item>\d{1,4})\]
     |\$(?P<all>ARGUMENTS)\b
     |\$\{(?P<variable>CLAUDE_[A-Z_]+)\}
-    |\$(?P<number>\d{1,4})(?![\d.,]\d)
+    |\$(?P<number>\d{1,4})(?!\d)(?![.,]\d)
     |\$(?P<name>[A-Za-z_]\w*)""",
     re.VERBOSE,
 )
