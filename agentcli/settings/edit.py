@@ -14,12 +14,16 @@ from typing import Any
 from agentcli.errors import SettingsError
 from agentcli.settings.jsonfile import BrokenFile, JsonObject, read_document
 from agentcli.settings.locks import locked
+from agentcli.settings.schema import wrong_value
 
 _MISSING = object()
 
 
-def set_value(path: Path, key: str, value: Any) -> None:
-    """Sets a dotted key (``permissions.defaultMode``).  ``SettingsError`` if the file is broken or can't be written."""
+def set_value(path: Path, key: str, value: Any, *, private: bool = True) -> None:
+    """Sets a dotted key (``permissions.defaultMode``).  ``SettingsError`` if the value has the wrong type, or the file
+    is broken or can't be written."""
+    if wrong := wrong_value(key, value):
+        raise SettingsError(wrong)
 
     def change(data: JsonObject) -> None:
         *way, last = key.split(".")
@@ -30,7 +34,7 @@ def set_value(path: Path, key: str, value: Any) -> None:
             data = inner
         data[last] = value
 
-    edit_file(path, change)
+    edit_file(path, change, private=private)
 
 
 def unset_value(path: Path, key: str) -> bool:

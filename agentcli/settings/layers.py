@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from agentcli.errors import SettingsError, UsageError
 from agentcli.paths import claude_home
-from agentcli.settings.git import git_root, is_tracked
+from agentcli.settings.git import git_root, is_tracked, main_checkout
 from agentcli.settings.jsonfile import BrokenFile, JsonObject, parse_object, read_document
 from agentcli.settings.schema import KEYS, PERMISSION_KEYS, PROTECTIVE, Where, describe, fits
 
@@ -82,7 +82,8 @@ def sources(
     if flag is not None and flag.strip():
         found.append(_flag_source(flag, cwd))
     if "local" in wanted:
-        found.append(Source("local", root / ".claude" / "settings.local.json", cwd))
+        # A linked work tree shares the user's own settings with its main checkout.
+        found.append(Source("local", main_checkout(root) / ".claude" / "settings.local.json", cwd))
     if "project" in wanted:
         found.append(Source("project", root / ".claude" / "settings.json", root))
     home = claude_home(env)
@@ -127,7 +128,7 @@ def read_layer(source: Source, project_root: Path | None) -> Layer:
     if data is None:
         return Layer(source, exists=False, foreign=foreign)
     if source.scope == "local" and source.path and project_root is not None:
-        foreign = is_tracked(source.path, project_root)
+        foreign = is_tracked(source.path, source.path.parent.parent)
     return _checked(source, data, foreign)
 
 

@@ -47,7 +47,7 @@ KEYS: dict[str, Key] = (
         "awsCredentialExport crossSessionInbound defaultShell disableAutoMode editorMode effortLevel "
         "forceLoginMethod forceLoginOrgUUID gcpAuthRefresh language minimumVersion model otelHeadersHelper "
         "outputStyle plansDirectory preferredNotifChannel prUrlTemplate teammateMode theme tui viewMode "
-        "workflowSizeGuideline keybindingFlavor",
+        "workflowSizeGuideline keybindingFlavor uiLanguage",
     )
     | _many("string", "askUserQuestionTimeout dialogExpiry processWrapper", "user")
     | _many(
@@ -89,8 +89,11 @@ KEYS: dict[str, Key] = (
         "managed",
     )
     | _many("any", "policyHelper strictPluginOnlyCustomization", "managed")
-    | {"$schema": Key("string"), "enforceAvailableModels": Key("bool")}
+    | _many("bool", "mcpInstructionsDelta scratchpad toolResultClearing")
+    | _many("string", "anthropicVersion authHeader promptCacheLayout promptCacheTtl uiLanguage")
+    | {"$schema": Key("string"), "enforceAvailableModels": Key("bool"), "agentsMd": Key("any")}
 )
+"""The last lines but one are agentcli's own."""
 
 PERMISSION_KEYS: dict[str, Key] = {
     "allow": Key("strings"),
@@ -130,3 +133,12 @@ def describe(key: Key) -> str:
         return "one of " + ", ".join(key.values)
     words = {"bool": "true or false", "string": "a text", "number": "a number", "object": "an object ({...})"}
     return words.get(key.kind, "a list ([...])")
+
+
+def wrong_value(key: str, value: Any) -> str:
+    """Why a value can't be set under a dotted key; empty when it can, or when nothing is known about the key."""
+    top, _, rest = key.partition(".")
+    known = PERMISSION_KEYS.get(rest) if top == "permissions" and rest else KEYS.get(key)
+    if known is None or fits(value, known):
+        return ""
+    return f"{key} must be {describe(known)}"

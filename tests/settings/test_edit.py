@@ -83,3 +83,15 @@ def test_writers_do_not_lose_each_others_values(world: Path) -> None:
     children = [subprocess.Popen([sys.executable, "-c", script, str(path), name]) for name in "abc"]
     assert [c.wait(60) for c in children] == [0, 0, 0]
     assert json.loads(path.read_text()) == {f"{name}{i}": i for name in "abc" for i in range(15)} | {}
+
+
+def test_a_value_of_the_wrong_type_is_refused(world: Path) -> None:
+    for key, value, told in (
+        ("verbose", "yes", "verbose must be true or false"),
+        ("permissions.defaultMode", "wild", "permissions.defaultMode must be one of default, manual"),
+        ("permissions.allow", "Bash(ls)", r"permissions.allow must be a list \(\[...\]\)"),
+    ):
+        with pytest.raises(SettingsError, match=told):
+            set_value(world / "s.json", key, value)
+    set_value(world / "s.json", "unknown.key", 1)
+    assert json.loads((world / "s.json").read_text()) == {"unknown": {"key": 1}}

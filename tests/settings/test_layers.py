@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -231,3 +232,13 @@ def test_a_file_that_breaks_keeps_its_last_good_state(load: Loader, user: Path, 
     shared.unlink()
     assert files.reload().problems == ()
     assert (files.current.get("model"), files.current.unsafe) == ("c", ())
+
+
+def test_a_linked_work_tree_shares_the_local_settings_of_its_main_checkout(
+    load: Loader, repo: Path, world: Path, local: Path
+) -> None:
+    put(local, {"model": "main's"})
+    subprocess.run(["git", "worktree", "add", "-q", str(world / "tree")], cwd=repo, check=True)
+    current = load(cwd=world / "tree", trusted=False).current
+    assert current.get("model") == "main's"
+    assert [s.source.path for s in current.layers if s.source.scope == "local"] == [local.resolve()]
