@@ -75,6 +75,7 @@ class ScriptedSession:
         self.focus: list[str] = []
         self.queue: list[UserInput] = []
         self.cleared = 0
+        self.trusted = False
         self.closed = 0
         self.started = 0
         self._turn: asyncio.Task[None] | None = None

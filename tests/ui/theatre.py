@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from prompt_toolkit.application.current import get_app_or_none
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
@@ -17,6 +18,7 @@ from prompt_toolkit.input.base import PipeInput
 from agentcli.commands.base import Command
 from agentcli.commands.registry import Registry
 from agentcli.messages import Message
+from agentcli.runtime.trusting import TrustQuestion
 from agentcli.ui.terminal.app import converse
 from agentcli.ui.terminal.capabilities import Capabilities
 from agentcli.ui.terminal.device import FrameOutput
@@ -50,12 +52,17 @@ class Theatre:
         self.wire = _Wire(self.emulator)
         self._keys = keys
         self.time = 100.0
-        self.app: LiveApplication
         self.result: asyncio.Task[int]
 
     def clock(self) -> float:
         """Seconds of the front end; they pass when a test sets ``time``."""
         return self.time
+
+    @property
+    def app(self) -> LiveApplication:
+        app = get_app_or_none()
+        assert isinstance(app, LiveApplication)
+        return app
 
     def size(self) -> Size:
         return Size(rows=self.emulator.lines, columns=self.emulator.columns)
@@ -122,6 +129,7 @@ async def theatre(
     past: tuple[Message, ...] = (),
     restart: Callable[[str], Awaitable[ScriptedSession]] | None = None,
     commands: tuple[Command, ...] = (),
+    question: TrustQuestion | None = None,
     **options: object,
 ) -> AsyncIterator[Theatre]:
     """Runs the front end until the block ends; then it is told to leave, if it has not."""
@@ -129,20 +137,16 @@ async def theatre(
         show = Theatre(session, keys, columns, rows)
         output = FrameOutput(show.wire, show.size, "xterm", color_depth(capabilities))
         values = replace(TerminalOptions(root=Path.cwd(), now=show.clock), **options)
-        gate = asyncio.Event()
 
         async def start() -> ScriptedSession:
-            from prompt_toolkit.application import get_app
-
-            app = get_app()
-            assert isinstance(app, LiveApplication)
-            show.app = app
-            gate.set()
             return session
+
+        def trusted() -> None:
+            session.trusted = True
 
         show.result = asyncio.create_task(
             converse(
-                Way(start, restart, lambda _: past),
+                Way(start, restart, lambda _: past, question=question, trust=trusted),
                 values,
                 capabilities,
                 Registry(lambda: commands),
@@ -151,8 +155,9 @@ async def theatre(
                 first_prompt=first_prompt,
             )
         )
-        await show.until(gate.is_set)
-        await show.see("/help")
+        await show.until(lambda: show.wire.writes)
+        if question is None:
+            await show.see("/help")
         yield show
         if not show.result.done():
             show.result.cancel()

@@ -27,17 +27,21 @@ from agentcli.ui.terminal.controller import Controller, user_input
 from agentcli.ui.terminal.device import FrameOutput, terminal_size
 from agentcli.ui.terminal.output.markdown import preload
 from agentcli.ui.terminal.plain import run_plain
+from agentcli.ui.terminal.preferences import preferences
 from agentcli.ui.terminal.screen import Screen, TerminalOptions, color_depth
 from agentcli.ui.terminal.signals import HANG_UP, ending_signals
 from agentcli.ui.terminal.theme import choose_theme
+from agentcli.ui.terminal.trust import settle_trust, trust_dialog
 from agentcli.ui.terminal.way import Way
 
 if TYPE_CHECKING:
     from agentcli.runtime.session import Session
+    from agentcli.runtime.trusting import TrustQuestion
 
 
 FAILED = 2
 """Exit code when there is no session."""
+INTERRUPTED = 130
 
 
 async def run_terminal(
@@ -51,28 +55,52 @@ async def run_terminal(
 ) -> int:
     """A conversation in the terminal with a session of our engine; returns the exit code.
 
-    ``client`` takes the place of the Messages API.
+    ``client`` takes the place of the Messages API.  What is not given is taken from the settings and the environment
+    (``AGENTCLI_LANG``, ``LANG``).
     """
+
+    from agentcli.runtime.trusting import trust_question
+    from agentcli.runtime.world import read_world
+
+    try:
+        wishes = preferences(read_world(options).settings)
+        question = trust_question(options)
+    except AgentcliError as error:
+        sys.stderr.write(f"agentcli: {error}\n")
+        return FAILED
+    return await run_front_end(
+        _way(options, client, question),
+        directory=options.cwd,
+        first_prompt=first_prompt,
+        theme=theme or wishes.theme,
+        language=language or os.environ.get("AGENTCLI_LANG") or wishes.language,
+        vi=vi or wishes.vi,
+    )
+
+
+def _way(options: SessionOptions, client: ModelClient | None, question: TrustQuestion | None) -> Way:
+    chosen = options
 
     async def start() -> SessionHandle:
         # Loaded beside the loop, so that what is typed meanwhile shows at once.
         await asyncio.to_thread(import_module, "agentcli.runtime.build")
         from agentcli.runtime.build import open_session
 
-        return await open_session(options, client=client)
+        return await open_session(chosen, client=client)
 
     async def restart(session_id: str) -> SessionHandle:
         from agentcli.runtime.build import open_session
 
-        return await open_session(replace(options, resume=Resume(query=session_id), session_id=""), client=client)
+        return await open_session(replace(chosen, resume=Resume(query=session_id), session_id=""), client=client)
+
+    def trust() -> None:
+        nonlocal chosen
+        chosen = replace(options, trust=True)
 
     def past(session: SessionHandle) -> tuple[Message, ...]:
         return tuple(cast("Session", session).state.messages)
 
-    way = Way(start, restart, past)
-    return await run_front_end(
-        way, directory=options.cwd, first_prompt=first_prompt, theme=theme, language=language, vi=vi
-    )
+    return Way(start, restart, past, question=question, trust=trust)
 
 
 async def run_front_end(
@@ -135,7 +163,10 @@ async def converse(
         screen.files.refresh()
         loading = asyncio.create_task(asyncio.to_thread(preload))
         try:
+            told = await _ask_trust(way, screen, controller)
             controller.attach(await way.start())
+            if told:
+                screen.view.note(told, "warning")
         except Exception as error:
             failure.append(error)
             controller.exit(FAILED)
@@ -159,6 +190,19 @@ async def converse(
             raise error
         sys.stderr.write(f"agentcli: {error}\n")
     return HANG_UP if output.gone else code
+
+
+async def _ask_trust(way: Way, screen: Screen, controller: Controller) -> str:
+    """Asks what has to be asked before the session is built; a line about what follows from it."""
+    if way.question is None:
+        return ""
+    answer, told = await settle_trust(way.question, trust_dialog(screen), screen.texts)
+    if answer is None:
+        controller.exit(INTERRUPTED)
+        await asyncio.Event().wait()  # until the program is left
+    elif answer:
+        way.trust()
+    return told
 
 
 def device(stream: TextIO, capabilities: Capabilities, term: str) -> FrameOutput:

@@ -112,7 +112,7 @@ class ModalQueue:
         current = self.current
         if current:
             current.shown = self._now()
-            current.guarded = follows or bool(self._draft()) or self._in_flow()
+            current.guarded = current.guarded or follows or bool(self._draft()) or self._in_flow()
         if current and current.before:
             before, current.before = current.before, None
             before()

@@ -34,10 +34,12 @@ from agentcli.ui.terminal.output.pen import safe
 from agentcli.ui.terminal.output.tools import CallPainter
 from agentcli.ui.terminal.permission import NO, YES, answer_for, saves, update_from
 from agentcli.ui.terminal.signals import ending_signals
+from agentcli.ui.terminal.trust import listing, settle_trust
 from agentcli.ui.terminal.way import Way
 
 if TYPE_CHECKING:
     from agentcli.runtime.session import Session
+    from agentcli.runtime.trusting import TrustQuestion
 
 
 class Lines:
@@ -133,7 +135,8 @@ class PlainDialogs:
         self._texts = texts
 
     async def pick(self, title: str, labels: Sequence[str]) -> int | None:
-        self._view.line(title)
+        if title:
+            self._view.line(title)
         for number, label in enumerate(labels, 1):
             self._view.line(f"  {number}. {label}")
         while True:
@@ -258,15 +261,39 @@ class PlainFrontEnd:
         return self.turn_running
 
 
+async def _ask_trust(way: Way, lines: Lines, texts: Texts) -> str:
+    """The question of trust by lines; no is the default.  A line about what follows from the answer."""
+    question = way.question
+    if question is None:
+        return ""
+
+    async def ask(question: TrustQuestion) -> bool:
+        view = PlainView(lines, texts)
+        view.line(f"{texts('trust.title')}\n  {question.project.key}\n  {texts('trust.brings')}")
+        for line in listing(question, texts):
+            view.line(f"    {line}")
+        picked = await PlainDialogs(lines, view, texts).pick("", [texts("trust.no"), texts("trust.yes")])
+        return picked == 1
+
+    answer, told = await settle_trust(question, ask, texts)
+    if answer:
+        way.trust()
+    return told
+
+
 async def run_plain(way: Way, registry: Registry, *, language: str, first_prompt: str = "") -> int:
     """A conversation by lines on standard input and output; returns the exit code."""
     texts = Texts(language)
+    lines = Lines(sys.stdin, sys.stdout)
     try:
+        told = await _ask_trust(way, lines, texts)
         session = await way.start()
     except AgentcliError as error:
         sys.stderr.write(f"agentcli: {error}\n")
         return 2
-    front = PlainFrontEnd(session, registry, Lines(sys.stdin, sys.stdout), texts)
+    front = PlainFrontEnd(session, registry, lines, texts)
+    if told:
+        lines.write(f"{told}\n")
     talking = asyncio.ensure_future(front.run(first_prompt))
     codes: list[int] = []
 
