@@ -10,6 +10,7 @@ import json
 import os
 import select
 import threading
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from queue import SimpleQueue
 from typing import Any
@@ -92,9 +93,10 @@ def _shorten(value: object, excess: int) -> bool:
     if key == "data" and isinstance(holder, dict) and holder.get("type") == "base64":
         holder.update({"type": "text", "media_type": "text/plain", "data": CUT.format(dropped=len(text))})
         return True
-    keep = max(SHORTEST_CUT, len(text) - excess - 200) if text.isascii() else max(SHORTEST_CUT, len(text) // 2)
+    room = len(_dumps(text)) - excess - len(CUT.encode()) - 20
+    keep = bisect_right(range(len(text)), room, lo=SHORTEST_CUT, key=lambda size: len(_dumps(text[:size]))) - 1
     holder[key] = text[:keep] + CUT.format(dropped=len(text) - keep)
-    return len(holder[key]) < len(text)
+    return True
 
 
 def _texts(value: object) -> list[tuple[Any, Any]]:

@@ -133,6 +133,13 @@ async def running(
         os.close(input_read)
 
 
+async def until(true: Callable[[], bool]) -> None:
+    """Polls; ``TimeoutError`` if it does not become true."""
+    async with asyncio.timeout(SECONDS):
+        while not true():
+            await asyncio.sleep(0.01)
+
+
 def normal(lines: list[Line], *, masked: tuple[str, ...] = ()) -> str:
     """The lines with ids, times and places made the same for every run; ``masked`` fields too."""
     names: dict[str, str] = {}

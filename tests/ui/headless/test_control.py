@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.api import ApiServer, Gate, reply, text, tool_use
-from tests.ui.headless.client import GROWING, Client, normal, running
+from tests.ui.headless.client import GROWING, Client, normal, running, until
 
 BASH = {"allowed_tools": ("Bash",)}
 
@@ -139,7 +139,7 @@ async def test_interrupt_ends_the_turn_with_one_result(api: ApiServer, project: 
         await begun(client)
         client.say("wait", uuid="11111111-1111-4111-8111-111111111111")
         await client.kind("assistant")
-        await until(lambda: (project / "began").exists())
+        await until((project / "began").exists)
         client.say("and then", uuid="22222222-2222-4222-8222-222222222222")
         answer = await client.response(client.request("interrupt"))
         await client.until(lambda x: x["type"] == "result")
@@ -195,11 +195,3 @@ async def test_a_background_command_is_stopped(api: ApiServer, project: Path) ->
         assert await client.rest() == 0
     ended = client.of("system", "task_notification")
     assert [(x["task_id"], x["status"]) for x in ended] == [(started["task_id"], "stopped")]
-
-
-async def until(true, seconds: float = 20.0) -> None:
-    import asyncio
-
-    async with asyncio.timeout(seconds):
-        while not true():
-            await asyncio.sleep(0.01)

@@ -101,7 +101,9 @@ def test_every_shape(golden) -> None:
 
 def test_what_is_left_out_unless_asked_for() -> None:
     kinds = {(x["type"], x.get("subtype")) for x in told()}
-    assert kinds.isdisjoint({("stream_event", None), ("system", "stream_discarded"), ("system", "session_state_changed")})
+    assert kinds.isdisjoint(
+        {("stream_event", None), ("system", "stream_discarded"), ("system", "session_state_changed")}
+    )
 
 
 def test_words_of_subagents_come_with_their_own_option() -> None:
