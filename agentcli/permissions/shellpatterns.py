@@ -8,9 +8,11 @@ values.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from typing import TypeAlias
 
 from agentcli.shell import SimpleCommand, Word
@@ -40,6 +42,23 @@ class Pattern:
     alternatives: tuple[tuple[Token, ...], ...]
     prefix: str
     exact: bool
+    expression: re.Pattern[str]
+    """The same for texts without holes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A command as characters and holes.  ``lead`` are the characters in front of the first hole; ``whole``: there is
+    none."""
+
+    tokens: tuple[Token, ...]
+    lead: str
+    whole: bool
+
+
+def form(tokens: tuple[Token, ...]) -> Form:
+    lead = "".join(takewhile(lambda t: isinstance(t, str), tokens))  # type: ignore[arg-type]
+    return Form(tokens, lead, len(lead) == len(tokens))
 
 
 @lru_cache(maxsize=2048)
@@ -48,16 +67,17 @@ def compile_pattern(text: str) -> Pattern:
     boundary = text.endswith((":*", " *")) and not text.endswith(("\\:*", "\\*"))
     body = text[:-2] if boundary else text
     tokens = tuple(_tokens(body))
-    prefix = ""
-    for token in tokens:
-        if isinstance(token, Mark):
-            break
-        prefix += token
     if not boundary:
-        return Pattern((tokens,), prefix, exact=_STAR not in tokens)
+        return _pattern((tokens,), exact=_STAR not in tokens)
     if not tokens:
-        return Pattern(((_STAR,),), "", exact=False)
-    return Pattern((tokens, (*tokens, " ", _STAR)), prefix, exact=False)
+        return _pattern(((_STAR,),), exact=False)
+    return _pattern((tokens, (*tokens, " ", _STAR)), exact=False)
+
+
+def _pattern(alternatives: tuple[tuple[Token, ...], ...], *, exact: bool) -> Pattern:
+    texts = ["".join(re.escape(t) if isinstance(t, str) else ".*" for t in a) for a in alternatives]
+    expression = re.compile("|".join(f"(?:{t})" for t in texts), re.DOTALL)
+    return Pattern(alternatives, form(alternatives[0]).lead, exact, expression)
 
 
 def _tokens(text: str) -> Iterator[Token]:
@@ -74,7 +94,7 @@ def _tokens(text: str) -> Iterator[Token]:
         position += 1
 
 
-def command_tokens(words: tuple[Word, ...], *, vanishing: bool = False) -> tuple[Token, ...]:
+def command_form(words: tuple[Word, ...], *, vanishing: bool = False) -> Form:
     """The words as characters and holes.  With ``vanishing`` the space in front of a word that may vanish belongs to
     its hole."""
     found: list[Token] = []
@@ -83,7 +103,7 @@ def command_tokens(words: tuple[Word, ...], *, vanishing: bool = False) -> tuple
         if index and not (vanishing and tokens == [_HOLE]):
             found.append(" ")
         found += tokens
-    return tuple(found)
+    return form(tuple(found))
 
 
 def _word_tokens(word: Word) -> Iterator[Token]:
@@ -96,18 +116,33 @@ def _word_tokens(word: Word) -> Iterator[Token]:
             yield _WORD_HOLE if piece.quoted else _HOLE
 
 
-def text_tokens(text: str) -> tuple[Token, ...]:
-    return tuple(text)
+def text_form(text: str) -> Form:
+    return Form(tuple(text), text, True)
 
 
-def matches(pattern: Pattern, command: tuple[Token, ...]) -> bool:
+def matches(pattern: Pattern, command: Form) -> bool:
     """Whether the pattern matches whatever the holes hold."""
-    return any(_walk(a, command, open_holes=False) for a in pattern.alternatives)
+    # Expressions with many stars take too long on long texts.
+    if command.whole and (len(command.lead) < 500 or pattern.expression.pattern.count(".*") <= 2):
+        return pattern.expression.fullmatch(command.lead) is not None
+    return _compatible(pattern, command) and any(
+        _walk(a, command.tokens, open_holes=False) for a in pattern.alternatives
+    )
 
 
-def may_match(pattern: Pattern, command: tuple[Token, ...]) -> bool:
+def may_match(pattern: Pattern, command: Form) -> bool:
     """Whether there are values of the holes with which the pattern matches."""
-    return any(_walk(a, command, open_holes=True) for a in pattern.alternatives)
+    if command.whole:
+        return matches(pattern, command)
+    return _compatible(pattern, command) and any(
+        _walk(a, command.tokens, open_holes=True) for a in pattern.alternatives
+    )
+
+
+def _compatible(pattern: Pattern, command: Form) -> bool:
+    """Whether the beginnings, as far as both are literal, agree: most rules are out here."""
+    length = min(len(pattern.prefix), len(command.lead))
+    return pattern.prefix[:length] == command.lead[:length]
 
 
 def _walk(pattern: tuple[Token, ...], command: tuple[Token, ...], *, open_holes: bool) -> bool:

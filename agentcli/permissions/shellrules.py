@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from agentcli.permissions.rules import Rule
 from agentcli.permissions.shellpatterns import (
-    Token,
-    command_tokens,
+    Form,
+    command_form,
     compile_pattern,
     matches,
     may_match,
-    text_tokens,
+    text_form,
 )
 from agentcli.permissions.verdicts import Policy, Verdict, by_rule
 from agentcli.shell import SimpleCommand, Word, harmless_name, word
@@ -37,10 +36,11 @@ def guarded(command: SimpleCommand, policy: Policy, tool: str) -> Verdict | None
     """
     doubtful: Rule | None = None
     asked: Rule | None = None
+    forms = tuple(_guard_forms(command)) if command.words else ()
     for rule in (*policy.having("deny", tool), *policy.having("ask", tool)):
         if rule.kind not in SHELL_KINDS:
             continue
-        fit = _fit(rule, command)
+        fit = _fit(rule, command, forms)
         if fit == "yes" and rule.behavior == "deny":
             return by_rule(rule, subject=command.text)
         if fit == "yes" and asked is None:
@@ -55,27 +55,27 @@ def guarded(command: SimpleCommand, policy: Policy, tool: str) -> Verdict | None
     return None
 
 
-def _fit(rule: Rule, command: SimpleCommand) -> str:
+def _fit(rule: Rule, command: SimpleCommand, forms: tuple[Form, ...]) -> str:
     """``yes``, ``maybe`` or ``no``."""
     if rule.kind == "bare" or not command.words:
         return "yes" if rule.kind == "bare" else "no"
     pattern = compile_pattern(rule.pattern)
     maybe = False
-    for tokens in _guard_forms(command):
-        if matches(pattern, tokens):
+    for spelling in forms:
+        if matches(pattern, spelling):
             return "yes"
-        maybe = maybe or may_match(pattern, tokens)
+        maybe = maybe or may_match(pattern, spelling)
     if _same_flags(rule.pattern, command):
         return "yes"
     return "maybe" if maybe else "no"
 
 
-def _guard_forms(command: SimpleCommand) -> Iterator[tuple[Token, ...]]:
+def _guard_forms(command: SimpleCommand) -> Iterator[Form]:
     """Every spelling under which a deny or ask rule may know the command."""
     yield from _forms(command.words)
     raw = " ".join(command.source.split())
     if command.via == "line" and raw != command.text:
-        yield text_tokens(raw)
+        yield text_form(raw)
     bare = _by_basename(command.words)
     if bare is not None:
         yield from _forms(bare)
@@ -86,10 +86,9 @@ def _guard_forms(command: SimpleCommand) -> Iterator[tuple[Token, ...]]:
             yield from _forms((words[0], *after))
 
 
-@lru_cache(maxsize=1024)
-def _forms(words: tuple[Word, ...]) -> tuple[tuple[Token, ...], ...]:
-    whole = command_tokens(words)
-    vanishing = command_tokens(words, vanishing=True)
+def _forms(words: tuple[Word, ...]) -> tuple[Form, ...]:
+    whole = command_form(words)
+    vanishing = command_form(words, vanishing=True)
     return (whole,) if whole == vanishing else (whole, vanishing)
 
 
@@ -154,14 +153,14 @@ def allowing(command: SimpleCommand, policy: Policy, tool: str) -> Iterator[Rule
                 yield rule
 
 
-def _allow_forms(command: SimpleCommand) -> tuple[tuple[Token, ...], ...]:
+def _allow_forms(command: SimpleCommand) -> tuple[Form, ...]:
     harmless = all(_safe_prefix(a.name) for a in command.assignments)
     words = command.words
-    forms: list[tuple[Token, ...]] = []
+    forms: list[Form] = []
     if harmless:
-        forms.append(command_tokens(words))
+        forms.append(command_form(words))
     if command.via == "line" and not any(w.dynamic or w.glob for w in words):
-        forms.append(text_tokens(re.sub(r"[ \t]+", " ", command.source)))
+        forms.append(text_form(re.sub(r"[ \t]+", " ", command.source)))
     return tuple(forms)
 
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentcli.permissions.gate import Gate
-from agentcli.permissions.shellpatterns import command_tokens, compile_pattern, matches, may_match, text_tokens
+from agentcli.permissions.shellpatterns import command_form, compile_pattern, matches, may_match, text_form
 from agentcli.ports.permissions import PermissionMode
 from agentcli.shell import Piece, Word, parse, word
 from tests.permissions.conftest import make_gate, shell
@@ -124,10 +124,10 @@ def test_a_rule_that_matches_one_filling_may_match(words: list[str], pattern: st
     known = tuple(word(w) for w in words)
     unknown = tuple(Word((Piece("hole", "$x"),)) if i in holes else w for i, w in enumerate(known))
     compiled = compile_pattern(pattern)
-    if matches(compiled, command_tokens(known)):
-        assert may_match(compiled, command_tokens(unknown, vanishing=True))
-    if matches(compiled, command_tokens(unknown)):
-        assert may_match(compiled, command_tokens(known))
+    if matches(compiled, command_form(known)):
+        assert may_match(compiled, command_form(unknown, vanishing=True))
+    if matches(compiled, command_form(unknown)):
+        assert may_match(compiled, command_form(known))
 
 
 @ROUNDS
@@ -141,4 +141,4 @@ def test_patterns_agree_with_expressions(text: str, sample: str) -> None:
         return "".join(re.escape(t) if isinstance(t, str) else ".*" for t in tokens)
 
     expected = any(re.fullmatch(expression(a), sample, re.DOTALL) for a in compiled.alternatives)
-    assert matches(compiled, text_tokens(sample)) == expected
+    assert matches(compiled, text_form(sample)) == expected

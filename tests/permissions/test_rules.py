@@ -6,7 +6,7 @@ import pytest
 
 from agentcli.permissions.policy import domain_matches
 from agentcli.permissions.rules import Rule, parse_rule, parse_rules
-from agentcli.permissions.shellpatterns import command_tokens, compile_pattern, matches
+from agentcli.permissions.shellpatterns import command_form, compile_pattern, matches
 from agentcli.ports.permissions import Behavior
 from agentcli.ports.tools import ToolCall
 from agentcli.shell import word
@@ -90,7 +90,7 @@ def test_each_bad_rule_is_named_and_the_others_stay() -> None:
 def test_command_patterns(pattern: str, yes: list[str], no: list[str]) -> None:
     compiled = compile_pattern(pattern)
     for text in yes + no:
-        tokens = command_tokens(tuple(word(w) for w in text.split(" ")))
+        tokens = command_form(tuple(word(w) for w in text.split(" ")))
         assert matches(compiled, tokens) == (text in yes), text
 
 
