@@ -68,6 +68,8 @@ class Connection:
         """Ends the session and the process.  Safe to call twice."""
         self._stop.set()
         if self._task is not None:
+            if self._live is None:  # nothing orderly to end: it is connecting, or waiting to
+                self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         self._set("disabled" if self.state == "disabled" else "failed", "closed")
         self.log.close()

@@ -68,52 +68,59 @@ def _top(schema: Any, notes: list[str]) -> dict[str, Any]:
     kind = schema.get("type", "object")
     if kind != "object" and not (isinstance(kind, list) and "object" in kind):
         raise UnusableSchema(f"its input must be an object, not {kind!r}")
-    schema["type"] = "object"
+    made: dict[str, Any] = {**schema, "type": "object"}
+    for key in ("$defs", "definitions"):
+        if not isinstance(made.get(key, {}), dict):
+            del made[key]
+    _tidy(made)
     for word in _COMBINED:
-        if word in schema:
-            schema = _merged(schema, word, notes)
-    made: dict[str, Any] = schema
-    properties = made.get("properties")
-    if not isinstance(properties, dict):
-        made["properties"] = {}
-    else:
-        made["properties"] = {n: v if isinstance(v, dict | bool) else {} for n, v in properties.items()}
-    if "required" in made:
-        given = made.pop("required")
-        kept = [r for r in given if isinstance(r, str)] if isinstance(given, list) else []
-        if kept:
-            made["required"] = list(dict.fromkeys(kept))
+        if word in made:
+            _merge(made, word, notes)
+    _tidy(made)
     return made
 
 
-def _merged(schema: dict[str, Any], word: str, notes: list[str]) -> dict[str, Any]:
+def _tidy(schema: dict[str, Any]) -> None:
+    """``properties`` of schemas and ``required`` of names, whatever stood there."""
+    properties = schema.get("properties")
+    found = properties if isinstance(properties, dict) else {}
+    schema["properties"] = {n: v if isinstance(v, dict | bool) else {} for n, v in found.items()}
+    given = schema.pop("required", None)
+    kept = [r for r in given if isinstance(r, str)] if isinstance(given, list) else []
+    if kept:
+        schema["required"] = list(dict.fromkeys(kept))
+
+
+def _merge(schema: dict[str, Any], word: str, notes: list[str]) -> None:
     """A combination at the top as one object: every property of every branch, required what all of them require."""
-    branches = schema.pop(word)
-    found = [b for b in (_branch(b, schema) for b in branches if isinstance(branches, list)) if b is not None]
-    if isinstance(branches, list) and branches and not found and "properties" not in schema:
+    given = schema.pop(word)
+    branches = given if isinstance(given, list) else []
+    found = [b for b in (_branch(b, schema) for b in branches) if b is not None]
+    if branches and not found and not schema["properties"]:
         raise UnusableSchema(f"its input is {word} of what are no objects")
-    properties: dict[str, Any] = dict(schema.get("properties") or {})
     for branch in found:
-        for name, value in (branch.get("properties") or {}).items():
-            known = properties.get(name)
-            if known is None or known == value:
-                properties[name] = value
-            elif word != "allOf":
-                options = known["anyOf"] if isinstance(known, dict) and set(known) == {"anyOf"} else [known]
-                properties[name] = {"anyOf": [*options, value]} if value not in options else known
-    required = [set(b.get("required") or ()) for b in found]
+        for name, value in branch["properties"].items():
+            schema["properties"][name] = _both(schema["properties"].get(name), value, word)
+        for name, value in branch.get("$defs", {}).items():
+            schema.setdefault("$defs", {}).setdefault(name, value)
+    required = [set(b.get("required", ())) for b in found]
     if required:
         joined = set.union(*required) if word == "allOf" else set.intersection(*required)
-        own = schema.get("required") if isinstance(schema.get("required"), list) else []
-        schema["required"] = [*(own or []), *sorted(joined - set(own or []))]
-    definitions = {k: v for b in found for k, v in (b.get("$defs") or {}).items()}
-    if definitions:
-        schema["$defs"] = {**definitions, **(schema.get("$defs") or {})}
-    schema["properties"] = properties
+        own = schema.get("required", [])
+        schema["required"] = [*own, *sorted(joined - set(own))]
     if word != "allOf" and any("additionalProperties" in b for b in found):
         schema.pop("additionalProperties", None)
     notes.append(f"{word} at the top was merged into one object")
-    return schema
+
+
+def _both(known: Any, value: Any, word: str) -> Any:
+    """A property that two branches have: either of them will do, and of ``allOf`` the first."""
+    if known is None or known == value:
+        return value
+    if word == "allOf":
+        return known
+    options = known["anyOf"] if isinstance(known, dict) and set(known) == {"anyOf"} else [known]
+    return known if value in options else {"anyOf": [*options, value]}
 
 
 def _branch(branch: Any, root: dict[str, Any]) -> dict[str, Any] | None:
@@ -121,13 +128,11 @@ def _branch(branch: Any, root: dict[str, Any]) -> dict[str, Any] | None:
         branch = _resolve(branch["$ref"], root)
     if not isinstance(branch, dict) or branch.get("type", "object") != "object":
         return None
-    properties = branch.get("properties")
-    required = branch.get("required")
-    return {
-        **branch,
-        "properties": properties if isinstance(properties, dict) else {},
-        "required": [r for r in required if isinstance(r, str)] if isinstance(required, list) else [],
-    }
+    made = dict(branch)
+    if not isinstance(made.get("$defs", {}), dict):
+        del made["$defs"]
+    _tidy(made)
+    return made
 
 
 def _rename(schema: dict[str, Any], notes: list[str]) -> dict[str, str]:
