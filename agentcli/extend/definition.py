@@ -74,7 +74,12 @@ def parse_document(text: str, path: Path) -> Document:
         raise DefinitionError(f"{path}:1: the front matter is not closed. Put a line with --- behind it.")
     head = tuple(lines[1:end])
     values = _plain(head)
-    return Document(path, _parsed(head, path) if values is None else values, "\n".join(lines[end + 1 :]), True, head)
+    if values is None:
+        try:
+            values = dict(_parsed(head, path))
+        except RecursionError:
+            raise DefinitionError(f"{path}:2: the front matter is nested too deeply") from None
+    return Document(path, values, "\n".join(lines[end + 1 :]), fenced=True, head=head)
 
 
 def _plain(head: tuple[str, ...]) -> dict[str, Any] | None:
@@ -193,7 +198,9 @@ class Fields:
         value = self.document.values.get(key)
         if value is None or value in known:
             return cast("str | None", value)
-        self.warn(key, f"must be one of {', '.join(known)}, not {value!r}")
+        # Only a plain value is shown: what YAML's references make of a small list can be endless.
+        shown = repr(value) if isinstance(value, str | int | float) else "a list"
+        self.warn(key, f"must be one of {', '.join(known)}, not {shown}")
         return None
 
     def names(self, *keys: str) -> tuple[str, ...] | None:

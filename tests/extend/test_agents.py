@@ -122,7 +122,7 @@ def test_broken_files_are_named_and_left_out(project: Path) -> None:
     write(folder / "d.md", "---\nname: two words\ndescription: d\n---\nx")
     write(folder / "e.md", "---\nname: e\ndescription: d\ntools: {Read: 1}\n---\nx")
     write(folder / "README.md", "What our agents do.")
-    odd = "permissionMode: root\nmaxTurns: 0\nbackground: maybe\neffort: ultra\nhooks: x"
+    odd = "permissionMode: root\nmaxTurns: 0\nbackground: maybe\neffort: [&a [1], *a]\nhooks: x"
     write(folder / "f.md", f"---\nname: f\ndescription: d\n{odd}\n---\nx")
     found = extensions(project)
     assert [n for n in found.agents if n not in ("explore", "general-purpose", "plan")] == ["f"]
@@ -137,7 +137,7 @@ def test_broken_files_are_named_and_left_out(project: Path) -> None:
         "f.md:5: maxTurns must be a whole number above 0; ignored",
         "f.md:8: hooks must be a list of events with their hooks; ignored",
         "f.md:6: background must be true or false; ignored",
-        "f.md:7: effort must be one of low, medium, high, xhigh, max, not 'ultra'; ignored",
+        "f.md:7: effort must be one of low, medium, high, xhigh, max, not a list; ignored",
     ]
 
 

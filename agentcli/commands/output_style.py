@@ -1,0 +1,37 @@
+"""``/output-style [NAME]``: how the agent talks.  The choice is kept in the local settings."""
+
+from __future__ import annotations
+
+from agentcli.commands.base import Command, CommandContext, CommandResult
+from agentcli.commands.skills import NOTHING_READ
+from agentcli.extend.output_styles import DEFAULT
+from agentcli.extend.room import Extensions
+from agentcli.ports.frontend import Choice
+from agentcli.settings.edit import set_value
+
+
+async def run(context: CommandContext, arguments: str) -> CommandResult:
+    room: Extensions | None = getattr(context.session, "extensions", None)
+    if room is None:
+        return CommandResult(NOTHING_READ)
+    room.refresh()
+    now = room.output_style()
+    current = now.name if now else DEFAULT
+    wanted: str | None = arguments
+    if not arguments:
+        choices = [Choice(DEFAULT, DEFAULT, "Nothing is added")]
+        choices += [Choice(s.name, s.name, s.description) for s in room.styles.values()]
+        wanted = await context.dialogs.choose("Output style", choices, current=current)
+    if not wanted or wanted.lower() == current.lower():
+        return CommandResult(f"The output style stays {current}.")
+    style = room.output_style(wanted)
+    name = style.name if style else DEFAULT
+    path = next(s.path for s in context.session.world.files.sources if s.scope in ("local", "user") and s.path)
+    set_value(path, "outputStyle", name)
+    return CommandResult(
+        f"The output style is {name} from the next conversation on (`{path}`). It stands in the system prompt, so "
+        "changing it in the middle would have everything read anew; /clear begins a new conversation now."
+    )
+
+
+COMMAND = Command("output-style", "Choose how the agent talks", run, argument_hint="[name]")
