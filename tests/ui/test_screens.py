@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agentcli.agent.execute import DECLINED
 from agentcli.events import (
     AssistantMessage,
     AttemptDiscarded,
@@ -27,7 +28,7 @@ from agentcli.events import (
     ToolOutput,
     ToolStarted,
 )
-from agentcli.messages import Message, TextBlock, ToolResultBlock, ToolUseBlock, Usage, assistant, user
+from agentcli.messages import INTERRUPTED, Message, TextBlock, ToolResultBlock, ToolUseBlock, Usage, assistant, user
 from agentcli.ports.display import CommandDisplay, DiffDisplay, TextDisplay, Todo, TodoDisplay
 from tests.ui.scripted import Pause, ScriptedSession
 from tests.ui.theatre import CAPABILITIES, theatre
@@ -224,8 +225,16 @@ async def test_a_resumed_conversation_shows_its_end(golden: Golden) -> None:
     past = (
         *(user(f"early {n}") for n in range(3)),
         user(TextBlock("The conversation so far: much", "summary"), TextBlock("a reminder", "reminder"), "Go on."),
-        assistant("I look **here**.", ToolUseBlock("t1", "Read", {"file_path": "a"})),
-        Message("user", (ToolResultBlock("t1", (TextBlock("one"),)),)),
+        assistant("I look **here**.", *(ToolUseBlock(f"t{n}", "Read", {"file_path": f"a{n}"}) for n in range(5))),
+        Message(
+            "user",
+            (
+                ToolResultBlock("t0", (TextBlock("one"),)),
+                ToolResultBlock("t1", (TextBlock("There is no a1.\nDid you mean a2?"),), is_error=True),
+                ToolResultBlock("t2", (TextBlock(f"{DECLINED} The user said: no"),), is_error=True),
+                ToolResultBlock("t3", (TextBlock(INTERRUPTED),), is_error=True),
+            ),
+        ),
         *(assistant(f"Answer {n}") for n in range(9)),
     )
     async with theatre(ScriptedSession(), rows=50, past=past) as show:

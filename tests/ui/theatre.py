@@ -17,7 +17,7 @@ from prompt_toolkit.input.base import PipeInput
 
 from agentcli.commands.base import Command
 from agentcli.commands.registry import Registry
-from agentcli.messages import Message
+from agentcli.messages import Json, Message
 from agentcli.runtime.trusting import TrustQuestion
 from agentcli.ui.terminal.app import converse
 from agentcli.ui.terminal.capabilities import Capabilities
@@ -27,6 +27,11 @@ from agentcli.ui.terminal.screen import TerminalOptions, color_depth
 from agentcli.ui.terminal.way import Way
 from tests.ui.emulator import Emulator
 from tests.ui.scripted import ScriptedSession
+
+
+def _title(session: object, tool: str, given: Json) -> str:
+    return str(given.get("file_path", ""))
+
 
 CAPABILITIES = Capabilities(dumb=False, color="256", links=False, reflow=False, notices=False)
 
@@ -146,7 +151,7 @@ async def theatre(
 
         show.result = asyncio.create_task(
             converse(
-                Way(start, restart, lambda _: past, question=question, trust=trusted),
+                Way(start, restart, lambda _: past, _title, question=question, trust=trusted),
                 values,
                 capabilities,
                 Registry(lambda: commands),

@@ -16,7 +16,7 @@ from prompt_toolkit.input import Input, create_input
 from agentcli.commands.registry import Registry
 from agentcli.errors import AgentcliError
 from agentcli.i18n import choose_language
-from agentcli.messages import Message
+from agentcli.messages import Json, Message
 from agentcli.paths import agentcli_home, project_slug
 from agentcli.ports.frontend import SessionHandle
 from agentcli.ports.model import ModelClient
@@ -100,7 +100,11 @@ def _way(options: SessionOptions, client: ModelClient | None, question: TrustQue
     def past(session: SessionHandle) -> tuple[Message, ...]:
         return tuple(cast("Session", session).state.messages)
 
-    return Way(start, restart, past, question=question, trust=trust)
+    def title(session: SessionHandle, tool: str, given: Json) -> str:
+        known = cast("Session", session).toolbox.tools.get(tool)
+        return known.title(given) if known else ""
+
+    return Way(start, restart, past, title, question=question, trust=trust)
 
 
 async def run_front_end(

@@ -6,6 +6,7 @@ import asyncio
 import traceback
 from collections import deque
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from agentcli import __version__
@@ -17,6 +18,7 @@ from agentcli.ports.frontend import SessionHandle, UserInput
 from agentcli.text import clean
 from agentcli.ui.terminal.dialogs import TerminalDialogs
 from agentcli.ui.terminal.input.complete import CommandEntry
+from agentcli.ui.terminal.past import draw_past
 from agentcli.ui.terminal.permission import PermissionDialogs
 from agentcli.ui.terminal.screen import Screen
 from agentcli.ui.terminal.way import Way
@@ -65,7 +67,7 @@ class Controller:
         self.screen.view.note(f"agentcli {__version__} {self.screen.glyphs.dot} {status.model_name}", "accent")
         self.screen.view.note(f"{status.cwd}\n{self.screen.texts('banner.help')}", "dim")
         self.screen.title(f"agentcli {self.screen.glyphs.dot} {session.workspace.start.name}")
-        self.screen.view.replay(self._way.past(session))
+        draw_past(self.screen.view, self._way.past(session), partial(self._way.title, session))
         session.start()
         self._send_early()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import assert_never
 
 from rich.console import Group
@@ -11,7 +11,7 @@ from rich.text import Text
 
 from agentcli import events as e
 from agentcli.i18n import Texts
-from agentcli.messages import Message, TextBlock, ToolUseBlock
+from agentcli.messages import TextBlock
 from agentcli.text import collapse_progress, one_line
 from agentcli.ui.terminal.output.activity import Activity, SubagentLine, draw
 from agentcli.ui.terminal.output.answer import AnswerStream
@@ -23,8 +23,6 @@ from agentcli.ui.terminal.output.tools import CallPainter, seconds
 from agentcli.ui.terminal.output.turnlog import TurnLog
 
 ECHO_LINES = 12
-REPLAYED = 12
-"""Messages of a resumed conversation that are shown again."""
 SHELL = "phase.shell"
 LONG_TURN = 20.0
 """Seconds after which the end of a turn is announced."""
@@ -237,24 +235,6 @@ class View:
         if len(shown) < len(lines):
             rows.append(Text("  " + self.texts("tool.more", count=len(lines) - len(shown)), style="dim"))
         self.sheet.put(Group(*rows), "user")
-
-    def replay(self, messages: Sequence[Message]) -> None:
-        """The last part of a conversation that is gone on with."""
-        if len(messages) > REPLAYED:
-            self.note(self.texts("resume.earlier", count=len(messages) - REPLAYED), "dim")
-        for message in messages[-REPLAYED:]:
-            for block in message.content:
-                match block:
-                    case TextBlock(text, "user"):
-                        self.echo(text)
-                    case TextBlock(text, "model"):
-                        self.markdown(text)
-                    case TextBlock(text, "summary" | "command"):
-                        self.note(one_line(safe(text), 200), "dim")
-                    case ToolUseBlock(name=name):
-                        self.note(f"{self.glyphs.ok} {name}", "dim")
-                    case _:
-                        pass
 
     def _shell_output(self, text: str) -> None:
         lines = (self._shell_partial + text).split("\n")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agentcli.commands.base import Command
-from agentcli.messages import Message
+from agentcli.messages import Json, Message
 from agentcli.ports.frontend import SessionHandle
 
 if TYPE_CHECKING:
@@ -16,13 +16,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """``start`` builds the session; ``restart`` one that goes on with the session of that id (``None``: not possible);
-    ``past`` are the messages that a session begins with; ``commands`` the slash commands besides the built-in ones,
-    asked anew at each use.  ``question`` is what has to be asked before ``start``; a yes calls ``trust``."""
+    """How sessions come about, and what the front end asks of them beside ``SessionHandle``."""
 
     start: Callable[[], Awaitable[SessionHandle]]
+    """Builds the session."""
     restart: Callable[[str], Awaitable[SessionHandle]] | None = None
+    """One that goes on with the session of that id; ``None``: not possible."""
     past: Callable[[SessionHandle], Sequence[Message]] = lambda session: ()
+    """The messages that a session begins with."""
+    title: Callable[[SessionHandle, str, Json], str] = lambda session, tool, given: ""
+    """The telling argument of a tool's input."""
     commands: Callable[[], Iterable[Command]] = tuple
+    """Slash commands besides the built-in ones, asked anew at each use."""
     question: TrustQuestion | None = None
+    """What has to be asked before ``start``; a yes calls ``trust``."""
     trust: Callable[[], None] = lambda: None
