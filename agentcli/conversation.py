@@ -9,7 +9,7 @@ the model room.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -97,8 +97,25 @@ class ConversationCache:
                 self.beta_headers.append(header)
         return tuple(self.beta_headers)
 
+    def put_back(
+        self,
+        *,
+        sections: Mapping[str, str | None],
+        absent: Mapping[str, str],
+        choices: Mapping[str, Any],
+        beta_headers: Sequence[str],
+        written: Sequence[str],
+    ) -> None:
+        """What it was at an earlier time, in place of what it is: the conversation goes back to that time."""
+        self.reset()
+        self.sections.update(sections)
+        self.absent.update(absent)
+        self.choices.update(choices)
+        self.beta_headers.extend(beta_headers)
+        self.written.extend(written)
+
     def reset(self) -> None:
-        """Empties everything.  Only ``clear_system_prompt_sections`` calls this."""
+        """Empties everything.  Only ``clear_system_prompt_sections`` and ``put_back`` call this."""
         self.generation += 1
         self.sections.clear()
         self.absent.clear()

@@ -7,7 +7,15 @@
 from agentcli.agent.agent import Agent
 from agentcli.agent.reminders import Reminders
 from agentcli.agent.rooms import Limits, Rooms
-from agentcli.agent.sources import ChangedFilesSource, DateSource, HeadSource, ModeSource, NewsSource, TodoSource
+from agentcli.agent.sources import (
+    ChangedFilesSource,
+    DateSource,
+    GrantedSource,
+    HeadSource,
+    ModeSource,
+    NewsSource,
+    TodoSource,
+)
 from agentcli.agent.state import SessionState
 from agentcli.agent.todos import SessionTodos
 
@@ -15,6 +23,7 @@ __all__ = [
     "Agent",
     "ChangedFilesSource",
     "DateSource",
+    "GrantedSource",
     "HeadSource",
     "Limits",
     "ModeSource",

@@ -7,6 +7,8 @@ from collections.abc import Coroutine
 from dataclasses import asdict
 from typing import Any, TypeVar
 
+from agentcli.agent.compact import CompactPreview
+from agentcli.agent.compact_undo import undo_compaction
 from agentcli.agent.conversation import Conversation
 from agentcli.agent.loop import Turn
 from agentcli.agent.queue import SteeringQueue
@@ -64,6 +66,22 @@ class Agent:
         if outside:
             raise asyncio.CancelledError
         return None if work.cancelled() else work.result()
+
+    async def compact_preview(self, focus: str = "") -> CompactPreview | None:
+        """What ``compact`` would send and keep; ``None`` when there is nothing to compact."""
+        return await self._talk.compactor.preview(focus)
+
+    def undo_compaction(self) -> int | None:
+        """Puts the conversation from before the last compaction back, byte for byte; what was said since leaves it.
+        Its tokens; ``None`` when there is none to take back.  ``Bug`` while a turn runs."""
+        if self.busy:
+            raise Bug("a compaction can't be taken back while a turn is running")
+        return undo_compaction(self.state, self.rooms)
+
+    @property
+    def compact_threshold(self) -> int | None:
+        """Used tokens from which the conversation is compacted by itself; ``None`` where it is not."""
+        return self._talk.compactor.guard.threshold()
 
     def steer(self, prompt: UserInput) -> None:
         """Queues a message for delivery between steps, or with the next turn's prompt."""

@@ -10,7 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentcli.agent.calls import CallsDone
+from agentcli.agent.clearing import Clearer
 from agentcli.agent.compact import Compactor
+from agentcli.agent.images_fit import fitted, within_limits
+from agentcli.agent.measure import front_tokens
 from agentcli.agent.prefix import prefix_record
 from agentcli.agent.reminders import blocks
 from agentcli.agent.rooms import Limits, Rooms
@@ -34,7 +37,8 @@ class Conversation:
     def __init__(self, state: SessionState, rooms: Rooms, limits: Limits) -> None:
         self._state = state
         self._rooms = rooms
-        self.compactor = Compactor(state, rooms, limits, request=self.request)
+        clearer = Clearer(state, rooms, lambda messages, intent: self.rewrite(messages, intent=intent))
+        self.compactor = Compactor(state, rooms, limits, request=self.request, clearer=clearer)
         self._sent: SystemPrompt | None = None
         """The effective prompt of the last request."""
 
@@ -45,6 +49,7 @@ class Conversation:
         state.tools = with_late(state.tools, self._rooms.late_tools())
         system = await self._rooms.prompt.effective(StepContext(state.model, state.interactive))
         self._rooms.journal.prefix(prefix_record(state, system))
+        state.front_tokens = front_tokens(system, state.tools)
         self._sent = system
         return ModelRequest(
             system=system,
@@ -89,6 +94,7 @@ class Conversation:
         state.spend(answer.model, answer.usage, cost)
         if answer.message.content:
             state.context_tokens = answer.usage.total_input + answer.usage.output
+            state.answered_at = self._rooms.clock.now()
             self._append(
                 answer.message,
                 model=answer.model,
@@ -144,10 +150,14 @@ class Conversation:
             what = "; ".join(mended.notes)
             self.rewrite(mended.messages, intent=f"repaired: {what}")
             self._rooms.emit(Notice("warning", f"The conversation was repaired: {what}.", "repaired"))
+        if (fewer := within_limits(self._state.messages)) is not None:
+            self.rewrite(fewer, intent="old images removed")
+            text = "There were more images than one request may hold; notes stand in place of the oldest."
+            self._rooms.emit(Notice("warning", text, "images_removed"))
 
     async def _say(self, due: Sequence[Reminder], prompts: Sequence[UserInput], *, steering: bool) -> None:
         pending, self._state.pending[:] = list(self._state.pending), []
-        words: list[Block] = [_clean(b) for p in prompts for b in p.blocks()]
+        words = await fitted([_clean(b) for p in prompts for b in p.blocks()])
         message = Message("user", (*blocks([*due, *pending]), *words))
         if not message.content:
             return

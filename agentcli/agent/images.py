@@ -6,12 +6,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agentcli.agent.measure import without_thinking
+from agentcli.agent.measure import rewritten
 from agentcli.errors import ApiError
 from agentcli.messages import Block, ImageBlock, Message, ResultContent, TextBlock, ToolResultBlock
 
 _PLACE = re.compile(r"messages\.(\d+)\.content\.(\d+)")
 REMOVED = "[An image stood here. The API refused it and it was removed: {reason}]"
+
+
+def about_image(error: ApiError) -> bool:
+    """Whether the API refused the request for an image in it."""
+    return error.status in (400, 413, None) and error.kind == "invalid_request" and "image" in str(error).lower()
 
 
 def without_refused_image(messages: Sequence[Message], error: ApiError) -> list[Message] | None:
@@ -21,7 +26,7 @@ def without_refused_image(messages: Sequence[Message], error: ApiError) -> list[
     are taken out.  Thinking behind the place is dropped: it is bound to the history in front of it.
     """
     text = str(error)
-    if error.status not in (400, 413, None) or error.kind != "invalid_request" or "image" not in text.lower():
+    if not about_image(error):
         return None
     index, position = _place(text, messages)
     if index is None:
@@ -31,8 +36,7 @@ def without_refused_image(messages: Sequence[Message], error: ApiError) -> list[
     changed = tuple(_without(b, note) if position in (None, i) else b for i, b in enumerate(blocks))
     if changed == blocks:
         changed = tuple(_without(b, note) for b in blocks)
-    before, behind = list(messages[:index]), [without_thinking(m) for m in messages[index + 1 :]]
-    return [*before, replace(messages[index], content=changed), *(m for m in behind if m.content)]
+    return rewritten(messages, [*messages[:index], replace(messages[index], content=changed), *messages[index + 1 :]])
 
 
 def _place(text: str, messages: Sequence[Message]) -> tuple[int | None, int | None]:
@@ -50,7 +54,7 @@ def _has_image(message: Message) -> bool:
 def _without(block: Block, note: str) -> Block:
     match block:
         case ImageBlock():
-            return TextBlock(note)
+            return TextBlock(note, "reminder")
         case ToolResultBlock():
             content: tuple[ResultContent, ...] = tuple(
                 TextBlock(note) if isinstance(c, ImageBlock) else c for c in block.content

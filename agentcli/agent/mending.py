@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from agentcli.agent.conversation import Conversation
-from agentcli.agent.images import without_refused_image
+from agentcli.agent.images import about_image, without_refused_image
+from agentcli.agent.images_fit import all_fitted
 from agentcli.agent.measure import without_thinking
 from agentcli.agent.rooms import Rooms
 from agentcli.agent.state import SessionState
@@ -28,11 +29,22 @@ class Mender:
             return await self.compact_once()
         if self._thinking_dropped(error):
             return True
+        if await self._scaled(error):
+            return True
         mended = without_refused_image(self._state.messages, error)
         if mended is None:
             return False
         self._talk.rewrite(mended, intent="image removed")
         self._rooms.emit(Notice("warning", "The API refused an image; a note stands in its place.", "image_removed"))
+        return True
+
+    async def _scaled(self, error: ApiError) -> bool:
+        """All images within the limits, in one step: those of an older session may be larger than we send them."""
+        if not about_image(error) or (smaller := await all_fitted(self._state.messages)) is None:
+            return False
+        self._talk.rewrite(smaller, intent="images scaled")
+        words = "The API refused an image; all that were too large are smaller now."
+        self._rooms.emit(Notice("warning", words, "images_scaled"))
         return True
 
     def _thinking_dropped(self, error: ApiError) -> bool:

@@ -89,6 +89,22 @@ class ModeSource:
 
 
 @dataclass(slots=True)
+class GrantedSource:
+    """After a compaction: what the user has allowed for this session.  ``rules`` gives the rules' texts."""
+
+    rules: Callable[[], Sequence[str]]
+
+    async def collect(self, moment: Moment, *, paths: Sequence[Path] = ()) -> list[Reminder]:
+        if moment != "after_compaction" or not (rules := list(dict.fromkeys(self.rules()))):
+            return []
+        listed = [f"- {rule}" for rule in rules[:LISTED]]
+        if len(rules) > LISTED:
+            listed.append(f"- and {len(rules) - LISTED} more")
+        text = "The user has allowed this for the rest of the session, without being asked again:"
+        return [Reminder("permissions", "\n".join([text, *listed]))]
+
+
+@dataclass(slots=True)
 class TodoSource:
     """An unfinished todo list that the model has not touched for a while."""
 

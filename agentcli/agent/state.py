@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from agentcli.conversation import ConversationCache
 from agentcli.messages import Json, Message, ToolUseBlock, Usage, append
 from agentcli.ports.display import Todo
 from agentcli.ports.model import Effort, QuerySource, ThinkingChoice, ToolSpec
 from agentcli.ports.prompt import Reminder
+from agentcli.ports.sessions import Earlier
 
 
 @dataclass(slots=True)
@@ -45,6 +47,12 @@ class SessionState:
     context_tokens: int = 0
     measured: int = 0
     """How many messages ``context_tokens`` covers."""
+    front_tokens: int = 0
+    """Estimated tokens of tools and system prompt of the last request."""
+    answered_at: datetime | None = None
+    """When the last answer came: the API's cache lives from then on."""
+    earlier: list[Earlier] = field(default_factory=list)
+    """The conversation before its last compactions, newest last."""
     intent: str = ""
     """Why the next request's prefix differs on purpose; taken once."""
     pending: list[Reminder] = field(default_factory=list)

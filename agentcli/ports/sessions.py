@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
-from agentcli.messages import Json
+from agentcli.messages import Json, Message
 
 EntryKind = Literal[
     "start",
@@ -45,6 +45,21 @@ class PrefixRecord:
     start_date: str
     system: Json
     """The effective prompt as it was sent (parts, level, layout)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A conversation as it stood before its compaction: what taking that back needs.
+
+    ``prefix`` is the record of its last request, ``written`` the digests of cache entries that were known then,
+    ``context_tokens`` and ``measured`` the window's fill (see the session state).
+    """
+
+    messages: tuple[Message, ...]
+    prefix: PrefixRecord | None
+    written: tuple[str, ...] = ()
+    context_tokens: int = 0
+    measured: int = 0
 
 
 class Journal(Protocol):

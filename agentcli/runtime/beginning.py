@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import cast
 
 from agentcli.agent.agent import INTERRUPTION
@@ -13,6 +14,7 @@ from agentcli.env import number, truthy
 from agentcli.model.catalog import check_effort
 from agentcli.ports.model import Effort, ThinkingChoice, ToolSpec
 from agentcli.ports.prompt import Reminder
+from agentcli.ports.sessions import PrefixRecord
 from agentcli.runtime.models import Models
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.resumed import resumed_effort, resumed_tools
@@ -21,16 +23,23 @@ from agentcli.sessions import Loaded, OpenSession, restored_cache
 
 
 def first_state(
-    world: World, models: Models, opened: OpenSession, *, model: str, specs: Sequence[ToolSpec]
+    world: World,
+    models: Models,
+    opened: OpenSession,
+    *,
+    model: str,
+    specs: Sequence[ToolSpec],
+    known: Sequence[ToolSpec] = (),
 ) -> SessionState:
-    """The state of a new session, or of a resumed one as its file tells it."""
+    """The state of a new session, or of a resumed one as its file tells it.  ``specs`` are the tools in front,
+    ``known`` all of ours."""
     options, loaded = world.options, opened.loaded
     record = loaded.prefix if loaded else None
     state = SessionState(
         session_id=opened.id,
         model=model,
         start_date=record.start_date if record else world.clock.now().date().isoformat(),
-        tools=resumed_tools(record, specs, chosen=options.tools is not None) if record else tuple(specs),
+        tools=_tools(record, specs, known or specs, chosen=options.tools is not None),
         effort=_effort(world, models, loaded, model),
         thinking=_thinking(options, loaded),
         query_source=options.query_source,
@@ -44,6 +53,12 @@ def first_state(
     return state
 
 
+def _tools(
+    record: PrefixRecord | None, specs: Sequence[ToolSpec], known: Sequence[ToolSpec], *, chosen: bool
+) -> tuple[ToolSpec, ...]:
+    return resumed_tools(record, specs, known, chosen=chosen) if record else tuple(specs)
+
+
 def _restore(state: SessionState, loaded: Loaded) -> None:
     state.restore(
         loaded.messages,
@@ -54,8 +69,17 @@ def _restore(state: SessionState, loaded: Loaded) -> None:
         measured=loaded.measured,
     )
     state.set_todos(loaded.todos)
+    state.earlier = list(loaded.earlier)
+    state.answered_at = _moment(loaded.answered_at)
     if loaded.interrupted:
         state.pending.append(Reminder("interrupted", INTERRUPTION))
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def resumed_model(world: World, loaded: Loaded | None) -> str | None:
@@ -70,6 +94,7 @@ def limits(world: World) -> Limits:
         max_budget_usd=world.options.max_budget_usd,
         auto_compact=world.settings.flag("autoCompactEnabled", True) and not truthy("DISABLE_AUTO_COMPACT", world.env),
         compact_percent=percent or None,
+        clear_results=world.settings.flag("toolResultClearing"),
         stop_hook_cap=number("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", 8, world.env),
         parallel_calls=number("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY", 10, world.env) or 10,
     )

@@ -16,7 +16,7 @@ from typing import IO, Any
 from agentcli.conversation import ConversationCache
 from agentcli.messages import Message, Usage
 from agentcli.ports.display import Todo
-from agentcli.ports.sessions import PrefixRecord
+from agentcli.ports.sessions import Earlier, PrefixRecord
 from agentcli.sessions.journal import DELTA_START
 from agentcli.sessions.replay import Replay
 from agentcli.text import clean_json, plural
@@ -51,6 +51,10 @@ class Loaded:
     notes: tuple[str, ...] = ()
     version: str = ""
     """Of the program that wrote the session last."""
+    answered_at: str = ""
+    """Date and time (ISO 8601) of the newest answer; empty where there is none."""
+    earlier: tuple[Earlier, ...] = ()
+    """The conversation before its last compactions, newest last."""
 
 
 def load(path: Path, *, longest_line: int = LONGEST_LINE) -> Loaded:
@@ -89,6 +93,8 @@ def load(path: Path, *, longest_line: int = LONGEST_LINE) -> Loaded:
         first_prompt=replay.first_prompt,
         notes=(*notes, *replay.notes),
         version=replay.version,
+        answered_at=replay.answered_at,
+        earlier=tuple(replay.earlier),
     )
 
 

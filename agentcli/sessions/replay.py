@@ -21,8 +21,11 @@ from agentcli.messages import (
     repair,
 )
 from agentcli.ports.display import Todo
-from agentcli.ports.sessions import PrefixRecord
+from agentcli.ports.sessions import Earlier, PrefixRecord
 from agentcli.text import clean
+
+EARLIER = 3
+"""So many compactions can be taken back after a resume."""
 
 
 @dataclass(slots=True)
@@ -49,6 +52,10 @@ class Replay:
     context_tokens: int = 0
     measured: int = 0
     written: list[str] = field(default_factory=list)
+    answered_at: str = ""
+    """Date and time (ISO 8601) of the newest answer."""
+    earlier: list[Earlier] = field(default_factory=list)
+    """The conversation before its last compactions, newest last."""
     interrupted: bool = False
     first_prompt: str = ""
     notes: list[str] = field(default_factory=list)
@@ -59,7 +66,10 @@ class Replay:
             case "start":
                 self._start(entry)
             case "message":
-                self._message(message_from_record(entry["message"]))
+                message = message_from_record(entry["message"])
+                self._message(message)
+                if message.role == "assistant":
+                    self.answered_at = str(entry.get("time") or "")
                 new = [str(w) for w in entry.get("written") or ()]
                 self.written += [w for w in new if w not in self.written]
             case "result":
@@ -69,9 +79,13 @@ class Replay:
             case "discard":
                 self.deltas.clear()
             case "compaction" | "clearing":
-                self._history([message_from_record(m) for m in entry["messages"]])
+                after = [message_from_record(m) for m in entry["messages"]]
                 if entry["kind"] == "compaction":
+                    self._remember()
                     self.written.clear()
+                self._history(after)
+            case "rewind" if entry.get("undo") == "compaction":
+                self._undo()
             case "rewind":
                 self._history(self.messages[: int(entry["keep"])])
             case "turn_end":
@@ -115,6 +129,20 @@ class Replay:
         self.context_tokens = self.measured = 0
         self.deltas.clear()
         self.results.clear()
+
+    def _remember(self) -> None:
+        earlier = Earlier(tuple(self.messages), self.prefix, tuple(self.written), self.context_tokens, self.measured)
+        self.earlier = [*self.earlier, earlier][-EARLIER:]
+
+    def _undo(self) -> None:
+        """A compaction was taken back; the prefix record of the time before it holds until the next one."""
+        if not self.earlier:
+            raise ValueError("there is no compaction before it")
+        earlier = self.earlier.pop()
+        self._history(list(earlier.messages))
+        self.context_tokens, self.measured = earlier.context_tokens, earlier.measured
+        self.written = list(earlier.written)
+        self.prefix = earlier.prefix
 
     def _turn_end(self, entry: dict[str, Any]) -> None:
         self.turns = int(entry.get("turn") or self.turns)

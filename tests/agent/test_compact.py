@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentcli.agent import Limits
-from agentcli.agent.compact import INSTRUCTION, without_oldest
+from agentcli.agent.compact_ask import INSTRUCTION, without_oldest
 from agentcli.agent.measure import tokens
 from agentcli.errors import ApiError, TurnError
 from agentcli.events import (
@@ -44,6 +44,7 @@ from tests.agent.test_loop import reminder
 from tests.agent.world import FakeTool, World, make, standard_tools
 
 TOO_LONG = ApiError("prompt is too long", kind="prompt_too_long", status=400)
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 INTRO = "The earlier conversation was compacted. This summary stands for it; what follows behind it is word for word."
 
 
@@ -125,8 +126,12 @@ async def test_the_new_conversation_is_summary_request_todos_and_files(project: 
             reminder("the head again"),
             TextBlock(f"{INTRO}\n\nTHE SUMMARY", "summary"),
             TextBlock("The user's last request, word for word:\n\nlook at a.py", "summary"),
+            TextBlock(
+                "Files of this session as they are now; read them again where they are needed:\n"
+                f"- read: {project}/a.py (13 bytes)\n- read: {project}/gone.py (no longer there)",
+                "summary",
+            ),
             TextBlock("The todo list:\n\n- [in_progress] test it\n- [pending] ship it", "summary"),
-            TextBlock(f"The file {project}/gone.py was in use too; read it again where it is needed.", "summary"),
             TextBlock(f"The file {project}/a.py as it is now:\n\nprint('now')\n", "summary"),
         )
     ]
@@ -226,12 +231,17 @@ async def test_the_automatic_compaction_runs_between_steps_and_the_work_goes_on(
 
 
 async def test_a_fresh_prompt_with_an_image_survives_the_compaction_before_it() -> None:
-    image = ImageBlock("image/png", "aGk=")
+    image = ImageBlock("image/png", PIXEL)
     world = await worked(["THE SUMMARY", "A cat."], info=window(16_000))
     world.agent.limits.compact_percent = 10
     await world.agent.run_turn(UserInput("what is this?", (image,)))
     assert world.state.messages == [
-        user(TextBlock(f"{INTRO}\n\nTHE SUMMARY", "summary"), image, "what is this?"),
+        user(
+            TextBlock(f"{INTRO}\n\nTHE SUMMARY", "summary"),
+            TextBlock("The user said earlier, word for word:\n\nread the big thing", "summary"),
+            image,
+            "what is this?",
+        ),
         assistant("A cat."),
     ]
 
@@ -318,6 +328,6 @@ async def test_the_last_error_is_kept_word_for_word() -> None:
     script = [say(call("Big", id="b"), call("Refusing", id="r")), "THE SUMMARY", "Done."]
     world = make(script, tools=standard_tools() | {"Big": big("longer text")}, info=window(24_000, 2_000))
     await world.turn("do it")
-    error = "The last results were errors:\n\nno such file; use Glob to find it"
+    error = "Not solved yet, as far as the calls show: Refusing\n\nno such file; use Glob to find it"
     assert TextBlock(error, "summary") in world.state.messages[0].content
     assert isinstance(world.state.messages[0], Message)

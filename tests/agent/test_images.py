@@ -5,14 +5,15 @@ from __future__ import annotations
 from agentcli.agent.images import without_refused_image
 from agentcli.errors import ApiError
 from agentcli.events import Notice
-from agentcli.messages import ImageBlock, Json, TextBlock, ThinkingBlock, ToolResultBlock, assistant, user
+from agentcli.messages import ImageBlock, Json, Origin, TextBlock, ThinkingBlock, ToolResultBlock, assistant, user
 from agentcli.model.scripted import Answer, call, say
 from agentcli.ports.display import TextDisplay
 from agentcli.ports.frontend import UserInput
 from agentcli.ports.tools import ToolResult
 from tests.agent.world import FakeTool, make, standard_tools
 
-IMAGE = ImageBlock("image/png", "aGk=")
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+IMAGE = ImageBlock("image/png", PIXEL)
 OTHER = ImageBlock("image/png", "aGkh")
 
 
@@ -20,8 +21,8 @@ def refused(text: str) -> ApiError:
     return ApiError(text, kind="invalid_request", status=400)
 
 
-def note(reason: str) -> TextBlock:
-    return TextBlock(f"[An image stood here. The API refused it and it was removed: {reason}]")
+def note(reason: str, origin: Origin = "reminder") -> TextBlock:
+    return TextBlock(f"[An image stood here. The API refused it and it was removed: {reason}]", origin)
 
 
 async def test_the_turn_goes_on_without_the_image_and_the_journal_knows() -> None:
@@ -33,7 +34,7 @@ async def test_the_turn_goes_on_without_the_image_and_the_journal_knows() -> Non
     world = make(script, tools=standard_tools() | {"Show": FakeTool("Show", show)})
     finished = await world.turn()
     assert (finished.outcome, finished.steps) == ("completed", 2)
-    assert world.state.messages[2] == user(ToolResultBlock("a", (TextBlock("wide.png"), note(reason))))
+    assert world.state.messages[2] == user(ToolResultBlock("a", (TextBlock("wide.png"), note(reason, "user"))))
     assert [r.intent for r in world.requests] == ["", "", "image removed"]
     assert [n.code for n in world.seen(Notice)] == ["image_removed"]
     assert [e["intent"] for e in world.journal.entries if e["kind"] == "clearing"] == ["image removed"]
