@@ -26,17 +26,23 @@ INPUT = ("text", "stream-json")
 
 def run_chat(arguments: list[str]) -> int:
     """Parses the arguments and runs the conversation; returns the exit code.  ``UserError`` for bad input."""
-    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(epilog=EPILOG)(chat)
     known, inert = without_inert(arguments)
     if inert:
         sys.stderr.write(f"agentcli: no effect in this version: {', '.join(inert)}\n")
+    given = parse(known)
+    # Outside of the parser: it would turn a closed pipe into its own exit code.
+    return launch(given) if isinstance(given, Launch) else given
+
+
+def parse(arguments: list[str]) -> Launch | int:
+    """What the arguments ask for; an exit code where the parser itself answered (``--help``)."""
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.command(epilog=EPILOG)(chat)
     try:
-        given = typer.main.get_command(app).main(args=normalise(known), prog_name="agentcli", standalone_mode=False)
+        given = typer.main.get_command(app).main(args=normalise(arguments), prog_name="agentcli", standalone_mode=False)
     except TyperException as error:
         raise UsageError(f"{error.format_message()} (see `agentcli --help`)") from error
-    # Outside of the parser: it would turn a closed pipe into its own exit code.
-    return launch(given) if isinstance(given, Launch) else int(given or 0)
+    return given if isinstance(given, Launch) else int(given or 0)
 
 
 def chat(

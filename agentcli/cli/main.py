@@ -10,7 +10,8 @@ import json
 import os
 import signal
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import pairwise
 
 from agentcli.errors import Bug, UserError
@@ -29,10 +30,9 @@ class _Terminated(KeyboardInterrupt):
 def run(argv: list[str] | None = None) -> int:
     """Runs the program and returns its exit code."""
     arguments = sys.argv[1:] if argv is None else argv
-    if _wants_result(arguments):
-        _listen()
     try:
-        return _dispatch(arguments)
+        with _listening() if _wants_result(arguments) else nullcontext():
+            return _dispatch(arguments)
     except UserError as error:
         sys.stderr.write(f"agentcli: {error}\n")
         _print_result(arguments, str(error), "invalid_configuration")
@@ -83,15 +83,20 @@ def _wants_result(arguments: list[str]) -> bool:
     return formats[-1:] in (["json"], ["stream-json"])
 
 
-def _listen() -> None:
+@contextmanager
+def _listening() -> Iterator[None]:
     """From the first moment on signals end the program with a result."""
 
     def end(number: int, frame: object) -> None:
         raise _Terminated
 
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), end)
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = [(number, signal.signal(number, end)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
 
 
 def _print_result(arguments: list[str], message: str, kind: str) -> None:

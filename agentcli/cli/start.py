@@ -136,9 +136,10 @@ def _has_data(descriptor: int) -> bool:
 
 def _with_stdin(prompt: str) -> str:
     """The prompt, and behind it what was piped in, fenced so that it can't be taken for the request itself."""
-    if sys.stdin is None or sys.stdin.closed or _is_terminal(sys.stdin):
+    descriptor = _descriptor(sys.stdin)
+    if descriptor is None or _is_terminal(sys.stdin):
         return prompt
-    if prompt.strip() and not _has_data(sys.stdin.fileno()):
+    if prompt.strip() and not _has_data(descriptor):
         sys.stderr.write(f"agentcli: nothing on standard input after {STDIN_WAIT:g} s; going on without it\n")
         return prompt
     data = sys.stdin.buffer.read(STDIN_LIMIT + 1)
