@@ -46,7 +46,7 @@ def set_setting(key: str, text: str, *, scope: str) -> int:
     source = next((s for s in world.files.sources if s.scope == scope), None)
     if source is None or source.path is None:
         raise UserError(f"there is no {scope} settings file here")
-    set_value(source.path, key, _value(text))
+    set_value(source.path, key, _value(text), private=scope != "project")
     sys.stdout.write(f"{key} = {json.dumps(_value(text), ensure_ascii=False)}  ({source.path})\n")
     return 0
 

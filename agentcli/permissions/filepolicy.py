@@ -45,8 +45,8 @@ def may_edit(where: Place, policy: Policy, *, tool: str = "Edit") -> Verdict:
         return by_rule(rule, subject=subject, path=subject)
     if rule := guard(where, policy, "ask", "Edit"):
         return by_rule(rule, subject=subject, path=subject)
-    if subject in HARMLESS_DEVICES:
-        return allow("a device without content of its own", subject=subject)
+    if free := _free(where, policy):
+        return allow(free, subject=subject)
     if policy.mode == "plan":
         return _planned(where, policy)
     why = protected(where)
@@ -68,6 +68,15 @@ def may_edit(where: Place, policy: Policy, *, tool: str = "Edit") -> Verdict:
     mode = PermissionUpdate("setMode", mode="acceptEdits")
     suggestions = (mode,) if inside else _directory(where, "Edit")
     return Verdict("ask", reason, subject=subject, path="" if inside else subject, suggestions=suggestions)
+
+
+def _free(where: Place, policy: Policy) -> str:
+    """Why the file may be written without any rule; empty where it may not."""
+    if str(where.lexical) in HARMLESS_DEVICES:
+        return "a device without content of its own"
+    if policy.mode != "plan" and policy.ground.owned(where):
+        return "it lies in a directory of the agent's own"
+    return ""
 
 
 def _planned(where: Place, policy: Policy) -> Verdict:

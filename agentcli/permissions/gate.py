@@ -33,8 +33,9 @@ class Gate:
 
     ``settings`` bring rules and say whether some could not be read; ``given`` are rules of the
     command line.  ``store`` writes what answers bring; without one every change lasts for the session.  ``private``
-    are directories of the session that may be read without asking.  ``warnings`` names every rule that is of no use;
-    ``on_mode``, if set, hears of every change of the mode.
+    are directories of the session that may be read without asking, ``own`` (settable) those that may be written too, by
+    every name they have.  ``warnings`` names every rule that is of no use; ``on_mode``, if set, hears of every change
+    of the mode.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Gate:
         self._home = home
         self._environment = dict(os.environ if environment is None else environment)
         self._private = tuple(private)
+        self.own: tuple[Path, ...] = ()
         self._store = store
         self.on_mode: Callable[[PermissionMode], None] | None = None
         self._mode: PermissionMode = mode
@@ -104,7 +106,7 @@ class Gate:
 
     def policy(self) -> Policy:
         """Everything that a decision depends on, as it is now."""
-        ground = Ground(self._workspace, self._home, self._private)
+        ground = Ground(self._workspace, self._home, self._private, self.own)
         return Policy(self._mode, self.rules, ground, self._environment, self._unsafe, self.plan_files)
 
     def check(self, call: ToolCall) -> Decision:

@@ -75,16 +75,24 @@ class Ground:
     workspace: Workspace
     home: Path | None = None
     private: tuple[Path, ...] = ()
-    """Directories of the session itself that may be read without asking (scratch, spilled results)."""
+    """Directories of the session itself that may be read without asking (spilled results)."""
+    own: tuple[Path, ...] = ()
+    """Directories of the agent's own, as they are named and as they really are, that may be written without asking,
+    and so read (scratch, its notes)."""
     real_roots: tuple[Path, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
-        roots = tuple(r.resolve() for r in (*self.workspace.roots, *self.private))
+        roots = tuple(r.resolve() for r in (*self.workspace.roots, *self.private, *self.own))
         object.__setattr__(self, "real_roots", roots)
 
     def inside(self, where: Place) -> bool:
         """Whether the file lies in a working directory, under every name."""
         return any(where.real.is_relative_to(root) for root in self.real_roots)
+
+    def owned(self, where: Place) -> bool:
+        """Whether the file lies in a directory of the agent's own, under every name: a link that leads in or out of it
+        is not its own."""
+        return all(any(name.is_relative_to(d) for d in self.own) for name in where.names)
 
     def resolve(self, text: str) -> Place:
         return place(self.workspace.resolve(text))
