@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentcli import __version__
-from agentcli.errors import SettingsError
+from agentcli.errors import SetupError
 from agentcli.mcp.answers import elicitation_callback, roots_callback
 from agentcli.mcp.limits import ALIVE, START
+from agentcli.mcp.oauth import can_renew, silent_provider
 from agentcli.mcp.remote import HttpNotes, remote_transport, request_headers
 from agentcli.mcp.serverlog import ServerLog
 from agentcli.mcp.stdio import StdioTransport
 from agentcli.mcp.tokens import Vault
-from agentcli.mcp.values import NeedsLogin, ServerEntry, ServerError
+from agentcli.mcp.values import Hopeless, NeedsLogin, ServerEntry, ServerError
 from agentcli.ports.elicitation import Elicitor, NobodyElicits
 from agentcli.processes import ProcessManager
 
@@ -95,14 +96,8 @@ class Link:
         Child processes are greeted in the older way first: all but the newest servers understand it, and an old one
         may never answer a question that it does not know.
         """
-        entry, host = self._entry, self._host
-        if entry.transport != "stdio":
-            headers = await request_headers(entry, host.processes, host.env)
-            transport = remote_transport(
-                entry, headers=headers, vault=host.vault, env=host.env, notes=self.notes, auth=auth
-            )
-            mode = "legacy" if entry.transport == "sse" else "auto"
-            return await stack.enter_async_context(self._client(transport, mode))
+        if self._entry.transport != "stdio":
+            return await self._remote(stack, auth)
         from mcp import MCPError
 
         try:
@@ -111,6 +106,23 @@ class Link:
             if error.code not in NEWER_ONLY:
                 raise
         return await stack.enter_async_context(self._client(self._process(), "auto"))
+
+    async def _remote(self, stack: AsyncExitStack, auth: Any) -> Client:
+        """A connection to a remote server, with the stored login (renewed if it has to be) or with ``auth``."""
+        entry, host = self._entry, self._host
+        headers = await request_headers(entry, host.processes, host.env)
+        mode = "legacy" if entry.transport == "sse" else "auto"
+        signer = auth or await silent_provider(entry, host.vault, host.env)
+        try:
+            transport = remote_transport(entry, headers=headers, notes=self.notes, auth=signer)
+            return await stack.enter_async_context(self._client(transport, mode))
+        except Exception as error:
+            refused = isinstance(_flatten(error), NeedsLogin) and auth is None
+            if not refused or not await can_renew(entry, host.vault):
+                raise
+        signer = await silent_provider(entry, host.vault, host.env, renew=True)
+        transport = remote_transport(entry, headers=headers, notes=self.notes, auth=signer)
+        return await stack.enter_async_context(self._client(transport, mode))
 
     def _process(self) -> StdioTransport:
         self.process = StdioTransport(self._host.processes, self._entry, env=self._host.env, log=self._log)
@@ -170,13 +182,13 @@ class Link:
         match flat:
             case ServerError():
                 return flat
-            case SettingsError():
-                return ServerError(str(flat))
+            case SetupError():
+                return Hopeless(str(flat))
             case FileNotFoundError():
-                return ServerError(f"not found: {flat.filename or self._entry.command}")
-            case OSError() if self._entry.transport == "stdio" and self.process is None:
-                return ServerError(f"can't be started ({flat.strerror or flat})")
-        if self.process is not None and (self.process.ended.is_set() or isinstance(flat, OSError)):
+                return Hopeless(f"not found: {flat.filename or self._entry.command}")
+            case OSError() if self.process is not None and not self.process.started:
+                return Hopeless(f"can't be started ({flat.strerror or flat})")
+        if self.process is not None and self.process.ended.is_set():
             return ServerError(self._with_last_line(await self.process.ending()))
         if isinstance(flat, MCPError):
             status = f" (HTTP status {self.notes.status})" if self.notes.status >= 400 else ""

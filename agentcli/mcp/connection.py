@@ -16,7 +16,7 @@ from agentcli.mcp.fresh import Lists
 from agentcli.mcp.limits import STEADY, TRIES
 from agentcli.mcp.listing import cut_instructions, list_tools
 from agentcli.mcp.serverlog import ServerLog
-from agentcli.mcp.values import NeedsLogin, ServerEntry, ServerError, ServerGone, ServerTool, State
+from agentcli.mcp.values import Hopeless, NeedsLogin, ServerEntry, ServerError, ServerGone, ServerTool, State
 from agentcli.text import clean, plural
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Connection:
                     if not self._stop.is_set():
                         self._set("pending", "the connection was lost")
         except TimeoutError:
-            return ServerError(f"no answer within {self._host.start:g} s")
+            return Hopeless(f"no answer within {self._host.start:g} s")
         except Exception as error:  # whatever it was, it is the server's end and gets its words
             if self._stop.is_set():
                 return None
@@ -157,8 +157,7 @@ class Connection:
         if isinstance(error, NeedsLogin):
             self._set("needs-auth", f"{error}: log in with `agentcli mcp login {self.entry.name}`")
             return False
-        hopeless = str(error).startswith(("not found", "can't be started", "no answer within", "headersHelper"))
-        if hopeless or self._failures >= TRIES:
+        if isinstance(error, Hopeless) or self._failures >= TRIES:
             tried = f" ({plural(self._failures, 'new attempt')} failed)" if self._failures else ""
             self._set("failed", f"{error}{tried}")
             self._report("warning", f"MCP server {self.entry.name}: {error}{tried}.")

@@ -97,18 +97,33 @@ class Loopback:
 
 
 async def silent_provider(
-    entry: ServerEntry, vault: Vault | None, env: Mapping[str, str]
+    entry: ServerEntry, vault: Vault | None, env: Mapping[str, str], *, renew: bool = False
 ) -> OAuthClientProvider | None:
     """What signs the requests of a connection: the stored login, renewed without the user; ``None`` without one, and
-    where the entry brings its own ``Authorization``."""
+    where the entry brings its own ``Authorization``.
+
+    ``renew``: the access token is not accepted any more, whatever its date says.
+    """
+    from mcp.shared.auth import OAuthMetadata, ProtectedResourceMetadata
+
     tokens = Tokens(vault, key_of(entry), fixed=_fixed_client(entry, env, ""))
     if any(n.lower() == "authorization" for n in entry.headers) or await tokens.get_tokens() is None:
         return None
 
-    async def nobody(address: str) -> None:
+    async def nobody(address: str = "") -> None:
         raise NeedsLogin("the stored login is no longer accepted")
 
-    return _provider(entry, tokens, "http://127.0.0.1/callback", nobody, None)
+    provider = _provider(entry, tokens, "http://127.0.0.1/callback", nobody, nobody)
+    provider.context.token_expiry_time = 1.0 if renew else await tokens.expires_at()
+    provider.context.oauth_metadata = await tokens.remembered("metadata", OAuthMetadata)
+    provider.context.protected_resource_metadata = await tokens.remembered("resource", ProtectedResourceMetadata)
+    return provider
+
+
+async def can_renew(entry: ServerEntry, vault: Vault | None) -> bool:
+    """Whether a stored login could be renewed."""
+    found = await Tokens(vault, key_of(entry)).get_tokens()
+    return found is not None and bool(found.refresh_token)
 
 
 async def login_provider(
@@ -133,12 +148,20 @@ def _provider(
     tokens: Tokens,
     address: str,
     redirect: Callable[[str], Awaitable[None]],
-    callback: Callable[[], Awaitable[Any]] | None,
+    callback: Callable[[], Awaitable[Any]],
 ) -> OAuthClientProvider:
     from mcp.client.auth import OAuthClientProvider
     from mcp.shared.auth import OAuthClientMetadata
 
-    metadata = OAuthClientMetadata.model_validate(
+    class Pinned(OAuthClientMetadata):
+        """The entry's scopes stay, whatever the server proposes."""
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name != "scope":
+                super().__setattr__(name, value)
+
+    model = Pinned if entry.oauth.scopes else OAuthClientMetadata
+    metadata = model.model_validate(
         {
             "client_name": CLIENT_NAME,
             "redirect_uris": [address],

@@ -8,10 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agentcli.mcp.oauth import silent_provider
 from agentcli.mcp.stdio import child_environment
-from agentcli.mcp.tokens import Vault
-from agentcli.mcp.values import ServerEntry, ServerError
+from agentcli.mcp.values import Hopeless, ServerEntry
 from agentcli.processes import ProcessManager
 
 if TYPE_CHECKING:
@@ -42,7 +40,7 @@ class HttpNotes:
 
 
 async def request_headers(entry: ServerEntry, processes: ProcessManager, env: Mapping[str, str]) -> dict[str, str]:
-    """The entry's headers and those that its ``headersHelper`` prints.  ``ServerError`` if the helper fails."""
+    """The entry's headers and those that its ``headersHelper`` prints.  ``Hopeless`` if the helper fails."""
     headers = dict(entry.headers)
     if not entry.headers_helper:
         return headers
@@ -54,15 +52,15 @@ async def request_headers(entry: ServerEntry, processes: ProcessManager, env: Ma
         timeout=HELPER,
     )
     if done.timed_out:
-        raise ServerError(f"headersHelper took longer than {HELPER:.0f} s")
+        raise Hopeless(f"headersHelper took longer than {HELPER:.0f} s")
     if done.exit_code:
-        raise ServerError(f"headersHelper exited with code {done.exit_code}")
+        raise Hopeless(f"headersHelper exited with code {done.exit_code}")
     try:
         made = json.loads(done.output.text)
     except ValueError as error:
-        raise ServerError("headersHelper must print a JSON object of headers") from error
+        raise Hopeless("headersHelper must print a JSON object of headers") from error
     if not isinstance(made, dict) or not all(isinstance(v, str) for v in made.values()):
-        raise ServerError("headersHelper must print a JSON object of headers")
+        raise Hopeless("headersHelper must print a JSON object of headers")
     return headers | made
 
 
@@ -71,17 +69,14 @@ async def remote_transport(
     entry: ServerEntry,
     *,
     headers: dict[str, str],
-    vault: Vault | None,
-    env: Mapping[str, str],
     notes: HttpNotes,
-    auth: Any = None,
+    auth: httpx2.Auth | None,
 ) -> AsyncIterator[TransportStreams]:
-    """The streams of a connection.  ``auth`` replaces the login that is stored (while logging in)."""
+    """The streams of a connection.  ``auth`` signs its requests (``oauth``)."""
     import httpx2
     from mcp.client.sse import sse_client
     from mcp.client.streamable_http import streamable_http_client
 
-    auth = auth or await silent_provider(entry, vault, env)
     if entry.transport == "sse":
 
         def client(

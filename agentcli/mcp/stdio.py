@@ -135,6 +135,11 @@ class StdioTransport:
                     running.release()
                 self._log.note(f"ended: {self.why()}")
 
+    @property
+    def started(self) -> bool:
+        """Whether there is a process at all."""
+        return self._running is not None
+
     def why(self) -> str:
         """How the server ended, or that it was ended by us."""
         running = self._running

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import importlib
 import json
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -111,7 +112,21 @@ class Tokens:
         return found
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
-        await self._change("tokens", tokens.model_dump(mode="json", exclude_none=True))
+        expires = time.time() + tokens.expires_in if tokens.expires_in is not None else None
+        await self._change(tokens=tokens.model_dump(mode="json", exclude_none=True), expires_at=expires)
+
+    async def expires_at(self) -> float | None:
+        """When the stored access token ends, in seconds since the epoch; ``None`` if that is not known."""
+        found = (await self.read()).get("expires_at")
+        return float(found) if isinstance(found, int | float) else None
+
+    async def remember(self, **found: Any) -> None:
+        """Keeps what a login discovered (the authorisation server's addresses), so that it can be renewed later."""
+        plain = {k: v.model_dump(mode="json", exclude_none=True) for k, v in found.items() if v is not None}
+        await self._change(**plain)
+
+    async def remembered(self, name: str, model: Any) -> Any:
+        return _parsed(model, (await self.read()).get(name))
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
         from mcp.shared.auth import OAuthClientInformationFull
@@ -119,7 +134,7 @@ class Tokens:
         return self._fixed or _parsed(OAuthClientInformationFull, (await self.read()).get("client"))
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        await self._change("client", client_info.model_dump(mode="json", exclude_none=True))
+        await self._change(client=client_info.model_dump(mode="json", exclude_none=True))
 
     async def forget(self) -> bool:
         """Removes the login; whether there was one."""
@@ -129,15 +144,13 @@ class Tokens:
         return known
 
     async def forget_client(self) -> None:
-        await self._change("client", None)
+        await self._change(client=None)
 
-    async def _change(self, name: str, value: Any) -> None:
+    async def _change(self, **values: Any) -> None:
+        """Sets values; ``None`` removes one."""
         if self._vault is None:
             return
-        data = await self.read()
-        data.pop(name, None)
-        if value is not None:
-            data[name] = value
+        data = {k: v for k, v in {**await self.read(), **values}.items() if v is not None}
         await asyncio.to_thread(self._vault.put, self._key, data)
 
 

@@ -24,6 +24,10 @@ class ServerGone(ServerError):
     """There is no connection (any more)."""
 
 
+class Hopeless(ServerError):
+    """Another attempt would end the same."""
+
+
 class NeedsLogin(ServerError):
     """The server wants a login first."""
 

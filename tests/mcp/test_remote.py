@@ -1,0 +1,114 @@
+"""Remote servers: streamable HTTP, SSE, headers, and losing them."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agentcli.errors import ToolError
+from agentcli.messages import TextBlock
+from agentcli.ports.elicitation import ElicitReply
+from tests.mcp.test_results import Person
+from tests.mcp.world import World, states, texts, until
+
+SERVER = Path(__file__).with_name("sdk_server.py")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def listening(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+Run = Callable[..., subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def run() -> Iterator[Run]:
+    """Starts the server and waits until it listens."""
+    running: list[subprocess.Popen[bytes]] = []
+
+    def start(kind: str, port: int, *token: str) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen([sys.executable, str(SERVER), kind, str(port), *token])
+        running.append(process)
+        deadline = time.monotonic() + 20
+        while not listening(port):
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+            time.sleep(0.02)
+        return process
+
+    yield start
+    for process in running:
+        process.kill()
+        process.wait()
+
+
+async def test_over_http_everything_works_and_a_restart_is_survived(mcp: World, run: Run) -> None:
+    port = free_port()
+    first = run("http", port)
+    mcp.servers.add("sdk", {"type": "http", "url": f"http://127.0.0.1:{port}/mcp"})
+    mcp.host_options = {"elicitor": Person(ElicitReply("accept", {"ok": True})), "backoff": (0.2,)}
+    async with mcp.open() as room:
+        assert states(room) == {"sdk": "connected"}
+        assert texts(await mcp.call(room, "mcp__sdk__add", a=1, b=2)) == ["3"]
+        assert texts(await mcp.call(room, "mcp__sdk__danger")) == ["ok=True"]
+        await until(room.mentions)
+        assert await room.attached("@sdk:note://one") == (TextBlock("[resource note://one]\nthe first note"),)
+        assert await room.prompt("mcp__sdk__review", "this") == (TextBlock("Please review this."),)
+        assert texts(await mcp.call(room, "mcp__sdk__grow")) == ["grown"]
+        await room.between_steps()
+        assert "mcp__sdk__late" in room.tools
+        first.kill()
+        first.wait()
+        with pytest.raises(ToolError, match="The MCP server sdk"):
+            await mcp.call(room, "mcp__sdk__add", a=1, b=2)
+        run("http", port)
+        assert texts(await mcp.call(room, "mcp__sdk__add", a=2, b=2)) == ["4"]
+        assert states(room) == {"sdk": "connected"}
+
+
+async def test_over_sse_too(mcp: World, run: Run) -> None:
+    port = free_port()
+    run("sse", port)
+    mcp.servers.add("sdk", {"type": "sse", "url": f"http://127.0.0.1:{port}/sse"})
+    async with mcp.open() as room:
+        assert states(room) == {"sdk": "connected"}
+        assert texts(await mcp.call(room, "mcp__sdk__add", a=1, b=2)) == ["3"]
+
+
+async def test_headers_come_from_the_entry_and_from_a_helper(mcp: World, run: Run) -> None:
+    port = free_port()
+    run("http", port, "secret")
+    url = f"http://127.0.0.1:{port}/mcp"
+    mcp.env = {"TOKEN": "secret"}
+    mcp.servers.add("given", {"type": "http", "url": url, "headers": {"Authorization": "Bearer ${TOKEN}"}})
+    helper = """echo '{"Authorization": "Bearer secret"}'"""
+    mcp.servers.add("helped", {"type": "http", "url": url, "headersHelper": helper})
+    mcp.servers.add("wrong", {"type": "http", "url": url, "headersHelper": "echo nothing"})
+    mcp.servers.add("failing", {"type": "http", "url": url, "headersHelper": "exit 4"})
+    mcp.servers.add("bare", {"type": "http", "url": url})
+    async with mcp.open() as room:
+        await until(lambda: "pending" not in states(room).values())
+        found = {s.name: (s.state, s.reason) for s in room.statuses()}
+        assert found == {
+            "given": ("connected", ""),
+            "helped": ("connected", ""),
+            "wrong": ("failed", "headersHelper must print a JSON object of headers"),
+            "failing": ("failed", "headersHelper exited with code 4"),
+            "bare": ("needs-auth", "wants a login: log in with `agentcli mcp login bare`"),
+        }
+    for path in (mcp.cwd.parent / "home").rglob("*"):
+        assert not path.is_file() or b"secret" not in path.read_bytes()
