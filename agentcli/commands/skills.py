@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from agentcli.commands.base import Command, CommandContext, CommandResult
 from agentcli.extend.room import Extensions
 from agentcli.extend.skills import Skill
 from agentcli.ports.frontend import UserInput
-from agentcli.ports.skills import InvokedSkill
 from agentcli.text import one_line
 
 NOTHING_READ = "This session reads no extensions."
-Started = Callable[[InvokedSkill], None]
-"""Hears of every skill that is about to be sent: its rules, model and effort hold for the turn."""
 
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
@@ -62,17 +59,16 @@ def _who(skill: Skill, room: Extensions) -> str:
     return f" ({'; '.join(notes)})"
 
 
-def slash_commands(room: Extensions, started: Started = lambda skill: None) -> Iterable[Command]:
+def slash_commands(room: Extensions) -> Iterable[Command]:
     """Skills and custom commands that a user can call, as slash commands."""
     for skill in (*room.skills.values(), *room.commands.values()):
         if skill.by_user:
-            yield _command(room, skill, started)
+            yield _command(room, skill)
 
 
-def _command(room: Extensions, skill: Skill, started: Started) -> Command:
+def _command(room: Extensions, skill: Skill) -> Command:
     async def call(context: CommandContext, arguments: str) -> CommandResult:
         found = await room.invoke(skill.name, arguments, by="user")
-        started(found)
         return CommandResult(prompt=UserInput(found.text))
 
     return Command(skill.name, _words(skill), call, argument_hint=skill.argument_hint)

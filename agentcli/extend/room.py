@@ -47,6 +47,8 @@ class Extensions:
         """The model's window in tokens, for the budget of the list of skills."""
         self.surroundings: Callable[[], Surroundings] = lambda: Surroundings(cwd=root or Path.cwd(), project=root)
         """Where and with what skills are expanded now.  Set by the runtime."""
+        self.on_invoke: Callable[[InvokedSkill], None] = lambda skill: None
+        """Hears of every skill whose text is about to be sent: its rules hold until the user's next message."""
         self._skills_told = Told(SKILLS)
         self._agents_told = Told(AGENTS)
         self._fitting: dict[str, Skill] = {}
@@ -147,7 +149,9 @@ class Extensions:
 
     async def invoke(self, name: str, arguments: str = "", *, by: Literal["model", "user"] = "model") -> InvokedSkill:
         """Reads and expands a skill or command.  ``UserError`` if it can't be used."""
-        return await self._invoker.invoke(name, arguments, by=by)
+        found = await self._invoker.invoke(name, arguments, by=by)
+        self.on_invoke(found)
+        return found
 
     async def typed(self, line: str) -> InvokedSkill | None:
         """What a message that begins with ``/NAME`` means; ``None`` where that is no skill or command of ours."""

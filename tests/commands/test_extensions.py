@@ -35,7 +35,8 @@ async def test_skills_are_slash_commands(project: Path) -> None:
     found = extensions(project)
     found.surroundings = lambda: Surroundings(cwd=project, project=project)
     started: list[InvokedSkill] = []
-    registry = Registry(lambda: skills.slash_commands(found, started.append))
+    found.on_invoke = started.append
+    registry = Registry(lambda: skills.slash_commands(found))
     names = [c.name for c in registry.all() if c.name in ("style", "inner", "deploy")]
     assert names == ["style", "deploy"]
     deploy = registry.find("deploy")
