@@ -21,12 +21,14 @@ _SYMBOLS = "█▓▒░◆◇●○"
 
 @dataclass(frozen=True, slots=True)
 class WindowUse:
-    """``parts`` are (category, tokens); ``measured`` says that the API counted the sum (else all is estimated)."""
+    """``parts`` are (category, tokens); ``measured`` says that the API counted the sum (else all is estimated),
+    ``counted`` that it counted each category."""
 
     parts: tuple[tuple[str, int], ...]
     window: int
     reserved: int
     measured: bool
+    counted: bool = False
     large_results: tuple[tuple[str, int], ...] = ()
 
     @property
@@ -50,14 +52,14 @@ def window_use(request: ModelRequest, *, window: int, reserved: int, counted: in
 
     for part in request.system.parts:
         if part.kind != "boundary":
-            add(_section(part.name), estimate_tokens(part.text))
+            add(section_of(part.name), estimate_tokens(part.text))
     for tool in request.tools:
         if not tool.deferred:
             add("MCP tools" if tool.mcp else "tools", estimate_tokens(dumps(tool_to_api(tool))))
     for message in request.messages:
         for block in message.content:
             count = _block_tokens(block)
-            add(_category(block), count)
+            add(category_of(block), count)
             if isinstance(block, ToolUseBlock):
                 titles[block.id] = f"{block.name} {one_line(dumps(block_to_api(block)['input']), 60)}"
             elif isinstance(block, ToolResultBlock):
@@ -74,27 +76,33 @@ def window_use(request: ModelRequest, *, window: int, reserved: int, counted: in
     )
 
 
-def context_report(use: WindowUse) -> str:
-    """A grid and a table as Markdown, and advice on what to cut."""
+def context_report(use: WindowUse, *, threshold: int | None = None, clearable: int = 0) -> str:
+    """A grid and a table as Markdown, and advice on what to cut.  ``threshold``: tokens from which the conversation is
+    compacted by itself; ``clearable``: tokens of old tool results that could give way to notes."""
     rows = [*use.parts, (_FREE, use.free), (_RESERVED, use.reserved)]
     symbols = {name: _SYMBOLS[i % len(_SYMBOLS)] for i, (name, _) in enumerate(use.parts)}
     symbols |= {_FREE: "·", _RESERVED: "×"}
     sign = "" if use.measured else "~"
     share = use.used / use.window if use.window else 0.0
-    basis = "counted by the API; shares are estimated" if use.measured else "estimated offline"
+    basis = "counted by the API" if use.counted else "counted by the API; shares are estimated"
+    basis = basis if use.measured else "estimated offline"
     head = f"**{sign}{tokens(use.used)} of {tokens(use.window)} tokens ({share:.0%})**, {basis}."
+    if threshold is not None:
+        head += f" At {tokens(threshold)} the conversation is compacted by itself."
+    about = "" if use.counted else "~"
     cells = [
-        (f"`{symbols[name]}` {name}", f"{'~' if name != _RESERVED else ''}{tokens(count)}", _percent(count, use))
+        (f"`{symbols[name]}` {name}", f"{about if name != _RESERVED else ''}{_exact(count, use)}", _percent(count, use))
         for name, count in rows
         if count
     ]
     lines = [head, "", "```", *_grid(rows, symbols, use.window), "```", ""]
     lines += table(("what", "tokens", "share"), cells)
-    advice = _advice(use)
+    advice = _advice(use, clearable)
     return "\n".join([*lines, *(["", *[f"- {a}" for a in advice]] if advice else [])])
 
 
-def _section(name: str) -> str:
+def section_of(name: str) -> str:
+    """The category of a section of the system prompt."""
     match name:
         case "memory":
             return "memory files"
@@ -106,7 +114,8 @@ def _section(name: str) -> str:
             return "system prompt"
 
 
-def _category(block: Block) -> str:
+def category_of(block: Block) -> str:
+    """The category of a block of the messages."""
     match block:
         case ToolResultBlock():
             return "tool results"
@@ -151,11 +160,15 @@ def _grid(rows: Iterable[tuple[str, int]], symbols: dict[str, str], window: int)
     return [" ".join(whole[i : i + ROW]) for i in range(0, CELLS, ROW)]
 
 
+def _exact(count: int, use: WindowUse) -> str:
+    return f"{count:,}" if use.counted else tokens(count)
+
+
 def _percent(count: int, use: WindowUse) -> str:
     return f"{count / use.window:.1%}" if use.window else ""
 
 
-def _advice(use: WindowUse) -> list[str]:
+def _advice(use: WindowUse, clearable: int) -> list[str]:
     parts = dict(use.parts)
     advice = []
     if parts.get("MCP tools", 0) > 0.05 * use.window:
@@ -165,6 +178,11 @@ def _advice(use: WindowUse) -> list[str]:
     for title, count in use.large_results:
         advice.append(
             f"`{title}` brought {tokens(count)} tokens: ask for ranges, or leave wide searches to a subagent."
+        )
+    if clearable:
+        advice.append(
+            f"Old tool results hold {tokens(clearable)} tokens that could be had again: with the setting "
+            "`toolResultClearing` they give way to notes."
         )
     if use.used > 0.6 * (use.window - use.reserved):
         advice.append("More than half of the window is used: `/compact` now, or `/clear` between tasks.")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 from agentcli.agent.agent import Agent
 from agentcli.agent.reminders import Reminders
 from agentcli.agent.rooms import Rooms
-from agentcli.agent.sources import ChangedFilesSource, DateSource, ModeSource, TodoSource
+from agentcli.agent.sources import ChangedFilesSource, DateSource, GrantedSource, ModeSource, TodoSource
 from agentcli.events import EventStream, ModeChanged
 from agentcli.model.monitor import CacheMonitor
 from agentcli.model.scripted import ScriptedClient
@@ -17,7 +18,7 @@ from agentcli.modes.agent import MainThreadAgent
 from agentcli.modes.plan import mode_reminder
 from agentcli.permissions.broker import Broker
 from agentcli.ports.model import ModelClient
-from agentcli.ports.permissions import Hooks, NoHooks
+from agentcli.ports.permissions import Destination, Hooks, NoHooks
 from agentcli.ports.prompt import ReminderSource
 from agentcli.prompt.source import PromptSource
 from agentcli.runtime.beginning import first_state, limits
@@ -32,6 +33,10 @@ from agentcli.runtime.toolbox import ContextFactory, make_toolbox
 from agentcli.runtime.world import World, scratch_enabled
 from agentcli.sessions import OpenSession, SessionStore, recorder
 from agentcli.tools.jobs import JobReminders
+
+
+_ANSWERED = frozenset(get_args(Destination))
+"""Origins of rules that an answer of this session brought."""
 
 
 class Assembly:
@@ -138,8 +143,13 @@ class Assembly:
             ChangedFilesSource(self.toolbox.seen),
             ModeSource(self.gate, mode_reminder, state.cache),
             TodoSource(state),
+            GrantedSource(self._granted),
             JobReminders(self.toolbox.jobs),
         ]
+
+    def _granted(self) -> list[str]:
+        """What the user has allowed while the session ran."""
+        return [r.text for r in self.gate.rules if r.behavior == "allow" and r.origin in _ANSWERED]
 
     def _prompt(self, scratch: Path | None) -> PromptSource:
         state = self.state

@@ -76,6 +76,8 @@ class Session:
     allow_bypass: bool
     title: str = ""
     start_notices: list[str] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    """What the API has counted for ``/context``, by content."""
     closed: bool = False
     warming: asyncio.Task[None] | None = None
     """Loads the SDK behind the first prompt."""
@@ -241,6 +243,16 @@ class Session:
 
     async def compact(self, focus: str = "") -> Compacted | None:
         return await self.agent.compact(focus)
+
+    def undo_compaction(self) -> int | None:
+        """Puts the conversation from before the last compaction back, byte for byte; what was said since leaves it.
+        Its tokens; ``None`` when there is none to take back."""
+        if self.agent.busy:
+            raise UserError("A compaction can be taken back when the turn is over; Esc ends it.")
+        size = self.agent.undo_compaction()
+        if size is not None and self.memory is not None:
+            self.memory.resume(self.state.cache.sections, self.state.messages)
+        return size
 
     def begin_anew(self) -> None:
         """What both ``/clear`` and every compaction do: sections and latches are reset, settings-derived inputs and

@@ -81,7 +81,7 @@ async def test_help_lists_commands_and_keys(project: Path) -> None:
         assert "- `/exit`, `/quit`: Leave; the session can be resumed" in text
         assert "Shift+Tab: next permission mode" in text
         assert (await run("help /compact")).text == (
-            "**Commands**\n\n- `/compact [focus]`: Replace the conversation by a summary of it"
+            "**Commands**\n\n- `/compact [focus | --preview | --undo]`: Replace the conversation by a summary of it"
         )
 
 

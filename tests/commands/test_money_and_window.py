@@ -40,7 +40,9 @@ async def test_before_anything_was_asked(session: Session) -> None:
     ctx = CommandContext(session, NoDialogs())
     assert "Nothing has been asked yet" in (await cost.run(ctx, "")).text
     assert "Nothing has been asked yet" in (await cache.run(ctx, "")).text
-    assert "estimated offline" in (await context.run(ctx, "")).text
+    window = (await context.run(ctx, "")).text
+    assert "counted by the API" in window
+    assert "conversation" not in window.partition("```")[2]
 
 
 async def test_after_two_turns(session: Session, api: ApiServer) -> None:  # noqa: F811
