@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from agentcli.errors import UsageError, UserError
 from agentcli.events import Event
@@ -119,6 +118,8 @@ class Run:
         self._ended = how.input_format == "text"
         self._news = asyncio.Event()
         self._idle = True
+        self._owed: Prompt | None = None
+        """The prompt that is being answered."""
         self._turns: Turns | None = None
         stop.react.append(self._news.set)
 
@@ -158,12 +159,18 @@ class Run:
                 self.channel.refuse(str(error))
             self._refuse(str(error), kind="invalid_configuration")
             return EXIT_USAGE
+        except Exception as error:
+            self._failed(error)
+            raise
         if opened is None:
             self._refuse(self._interrupted())
             return self.stop.code or EXIT_ERROR
         session, wishes = opened
         try:
             await self._converse(session, wishes)
+        except Exception as error:
+            self._failed(error)
+            raise
         finally:
             await session.close()
         return self.code
@@ -173,7 +180,7 @@ class Run:
         schema = OutputSchema.parse(self.how.json_schema) if self.how.json_schema is not None else None
         wishes: Wishes | None = Wishes(self.options, schema, subagent_text=self.how.subagent_text)
         if self.channel is not None and wishes is not None:
-            wishes = await self._unless_stopped(self.channel.begin(wishes))
+            wishes = await self.stop.unless(self.channel.begin(wishes))
             if wishes is None:
                 return None
             if self._ended and not self.prompts and not self.channel.greeted:
@@ -182,7 +189,7 @@ class Run:
         for text in wishes.warnings:
             say(text)
         hooks = self.channel.hooks if self.channel is not None else None
-        session = await self._unless_stopped(open_session(wishes.options, client=self._client, hooks=hooks))
+        session = await self.stop.unless(open_session(wishes.options, client=self._client, hooks=hooks))
         return None if session is None else (session, wishes)
 
     async def _converse(self, session: Session, wishes: Wishes) -> None:
@@ -222,7 +229,9 @@ class Run:
                 await self.channel.catch_up()
             if self.how.replay and prompt.raw is not None and reporter is not None:
                 self.write(lines.replay(prompt.raw, prompt.uuid))
+            self._owed = prompt
             self._show(await turns.run(prompt))
+            self._owed = None
             if reporter is not None and not self.prompts:
                 reporter.idle()
         if self.stop.code and (self.prompts or not self._ended):
@@ -240,20 +249,6 @@ class Run:
                 return None
             self._news.clear()
             await self._news.wait()
-        return None
-
-    async def _unless_stopped(self, work: Coroutine[Any, Any, T]) -> T | None:
-        """The work's result; ``None`` when a reason to stop came before it was done."""
-        task = asyncio.create_task(work)
-        asked = asyncio.create_task(self.stop.asked.wait())
-        try:
-            await asyncio.wait({task, asked}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            asked.cancel()
-            if not task.done():
-                task.cancel()
-        with suppress(asyncio.CancelledError):
-            return await task
         return None
 
     # --- what is printed --------------------------------------------------------------------------------------------
@@ -289,6 +284,16 @@ class Run:
             self._write_refusal(message, kind, uuid)
         self.prompts.clear()
         say_whole(message)
+
+    def _failed(self, error: Exception) -> None:
+        """A bug of ours is told as such, but whoever waits for a result gets one."""
+        if self._owed is not None:
+            self.prompts.appendleft(self._owed)
+        if self.prompts or self._turns is None:
+            cause: BaseException = error
+            while isinstance(cause, BaseExceptionGroup):
+                cause = cause.exceptions[0]
+            self._refuse(f"{type(cause).__name__}: {cause}", kind="bug")
 
     def _write_refusal(self, message: str, kind: str, uuid: str) -> None:
         if self.how.output_format != "text":

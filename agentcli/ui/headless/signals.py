@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
 
 from agentcli.ui.headless.result import EXIT_SIGINT, EXIT_SIGTERM
 
 SIGNALS: dict[signal.Signals, int] = {signal.SIGINT: EXIT_SIGINT, signal.SIGTERM: EXIT_SIGTERM}
 if hasattr(signal, "SIGHUP"):
     SIGNALS[signal.SIGHUP] = EXIT_SIGTERM
+
+T = TypeVar("T")
 
 
 class Stop:
@@ -44,3 +47,17 @@ class Stop:
         finally:
             for number in caught:
                 loop.remove_signal_handler(number)
+
+    async def unless(self, work: Coroutine[Any, Any, T]) -> T | None:
+        """The work's result; ``None`` when a reason to stop came before it was done."""
+        task = asyncio.create_task(work)
+        asked = asyncio.create_task(self.asked.wait())
+        try:
+            await asyncio.wait({task, asked}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            asked.cancel()
+            if not task.done():
+                task.cancel()
+        with suppress(asyncio.CancelledError):
+            return await task
+        return None

@@ -14,6 +14,7 @@ from agentcli.messages import Usage
 from agentcli.model.client import AnthropicClient
 from agentcli.ports.frontend import Choice, UserInput
 from agentcli.ports.prompt import Reminder
+from agentcli.runtime.mentions import expand_mentions
 from agentcli.runtime.session import Session
 from agentcli.ui.headless.inputs import Prompt
 from agentcli.ui.headless.lines import Line, Lines
@@ -84,7 +85,7 @@ class Turns:
         self._denials.clear()
         self._starting = True
         try:
-            done = prompt.input if prompt.verbatim else await self._command(prompt.input)
+            done = prompt.input if prompt.verbatim else await self._meant(prompt.input)
             turn, structured = await self._answered(done) if isinstance(done, UserInput) else (done, None)
         finally:
             self._starting = self._interrupt = False
@@ -128,6 +129,11 @@ class Turns:
                 whole = joined(whole, await self.session.run(UserInput(words)))
         finally:
             limits.max_turns = allowed
+
+    async def _meant(self, prompt: UserInput) -> TurnFinished | UserInput:
+        """What a slash command did, or the prompt with what it mentions attached."""
+        done = await self._command(prompt)
+        return await expand_mentions(prompt, self.session) if done is prompt else done
 
     async def _command(self, prompt: UserInput) -> TurnFinished | UserInput:
         """What a slash command did, or what a turn has to answer: the prompt itself where it is no command."""
