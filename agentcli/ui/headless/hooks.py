@@ -19,7 +19,7 @@ SECONDS = 600.0
 """How long a callback may take, unless its matcher says otherwise (hooks page: the default of commands)."""
 EVENTS = frozenset(
     {"UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "Stop"}
-    | {"PreCompact", "PostCompact"}
+    | {"PreCompact", "PostCompact", "SessionStart", "SessionEnd", "SubagentStart", "SubagentStop", "Notification"}
 )
 """Events that happen in a session."""
 _NAMES = re.compile(r"[\w\-, |]*")
@@ -95,7 +95,7 @@ class PipeHooks:
         request_id = f"hook_{uuid4().hex}"
         waiting: asyncio.Future[ControlAnswer] = asyncio.get_running_loop().create_future()
         if self._closed:
-            return _failed(matcher, "the input has ended")
+            return _failed(matcher, "the input has ended") if matcher.block else HookVerdict()
         self._open[request_id] = waiting
         request = {"subtype": "hook_callback", "callback_id": callback, "input": dict(input), "tool_use_id": call}
         self._write({"type": "control_request", "request_id": request_id, "request": request})
