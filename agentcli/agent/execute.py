@@ -8,6 +8,7 @@ and one ``ToolFinished``.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -153,9 +154,10 @@ class CallLife:
     async def _asked(self, tool: Tool, context: ToolContext, decision: Decision) -> None:
         verdict = await self._fire("PermissionRequest")
         if verdict.behavior == "deny":
-            raise _Denied(f"A PermissionRequest hook denied this call: {verdict.reason}".rstrip(": "))
+            text = f"A PermissionRequest hook denied this call: {verdict.reason}".rstrip(": ")
+            raise _Denied(text, interrupt=verdict.interrupt)
         if verdict.behavior == "allow":
-            answer = Answer(True, updated_input=verdict.updated_input, by="hook")
+            answer = Answer(True, updated_input=verdict.updated_input, updates=verdict.updates, by="hook")
         else:
             preview = tool.preview(self._call.input, context)
             answer = await self._rooms.approver.ask(ApprovalRequest(self._call, self.title, decision, preview))
@@ -200,6 +202,8 @@ class CallLife:
         response: Json = result.structured if result.structured is not None else {"content": text}
         name = "PostToolUseFailure" if result.is_error else "PostToolUse"
         extra: dict[str, object] = {"error": text} if result.is_error else {"tool_response": response}
+        if self._started is not None:
+            extra["duration_ms"] = round((self._rooms.clock.monotonic() - self._started) * 1000)
         try:
             verdict = await self._fire(name, **extra)
         except asyncio.CancelledError:
@@ -207,6 +211,10 @@ class CallLife:
             raise
         if verdict.behavior == "deny" and verdict.reason:
             self._notes.append(f"A {name} hook about {self._call.name}: {verdict.reason}")
+        replaced = (verdict.extra or {}).get("updatedToolOutput")
+        if replaced is not None and not result.is_error:
+            words = replaced if isinstance(replaced, str) else json.dumps(replaced, ensure_ascii=False)
+            return replace(result, for_model=(TextBlock(words),))
         return result
 
     async def _fire(self, name: str, **extra: object) -> HookVerdict:

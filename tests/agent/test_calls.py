@@ -196,7 +196,8 @@ async def test_post_hooks_see_the_result_and_their_words_follow_it() -> None:
     world = make([say(call("Echo", id="a", text="x"), call("Refusing", id="b")), "Done."])
     world.hooks.verdicts["PostToolUse"] = HookVerdict(behavior="deny", reason="format it", context=("ctx",))
     await world.turn()
-    fields = {e.name: e.fields for e in world.hooks.fired if e.name.startswith("Post")}
+    fields = {e.name: dict(e.fields or {}) for e in world.hooks.fired if e.name.startswith("Post")}
+    assert all(isinstance(f.pop("duration_ms"), int) for f in fields.values())
     assert fields == {
         "PostToolUse": {
             "tool_name": "Echo",

@@ -14,7 +14,7 @@ from agentcli.errors import TurnError
 from agentcli.events import Notice, ToolStarted
 from agentcli.messages import TextBlock
 from agentcli.model.scripted import call, say
-from agentcli.ports.permissions import Answer
+from agentcli.ports.permissions import Answer, PermissionUpdate
 from tests.agent.world import World, make, result_texts
 from tests.extend.worlds import bench, one, saying
 
@@ -186,3 +186,30 @@ async def test_a_hook_in_front_of_a_compaction(project: Path) -> None:
         await world.turn()
         with pytest.raises(TurnError, match="A PreCompact hook blocked the compaction: not now"):
             await world.agent.compact()
+
+
+async def test_a_permission_hook_changes_rules_or_ends_the_turn(project: Path) -> None:
+    update = {"type": "addRules", "rules": [{"toolName": "Put"}], "behavior": "allow", "destination": "session"}
+    allow = {"hookSpecificOutput": {"decision": {"behavior": "allow", "updatedPermissions": [update]}}}
+    async with bench(project, one("PermissionRequest", saying(allow))) as run:
+        world = make([say(call("Put", id="a")), "Done."], hooks=run.room)
+        world.policy.asks = {"Put"}
+        assert (await world.turn()).outcome == "completed"
+    assert world.policy.updates == [PermissionUpdate("addRules", ("Put",))]
+    deny = {"hookSpecificOutput": {"decision": {"behavior": "deny", "message": "stop", "interrupt": True}}}
+    async with bench(project, one("PermissionRequest", saying(deny))) as run:
+        world = make([say(call("Put", id="a")), "never"], hooks=run.room)
+        world.policy.asks = {"Put"}
+        assert (await world.turn()).outcome == "interrupted"
+    assert len(world.requests) == 1
+
+
+async def test_a_hook_can_change_what_the_model_reads(project: Path) -> None:
+    output = saying({"hookSpecificOutput": {"updatedToolOutput": "[a secret was here]"}})
+    async with bench(project, one("PostToolUse", f"cat > got.json; {output}", "Echo")) as run:
+        world = make([say(call("Echo", id="a", text="key"), call("Put", id="b")), "Done."], hooks=run.room)
+        await world.turn()
+    assert [text for _, text, _ in result_texts(world.state.messages[2])] == ["[a secret was here]", "put"]
+    got = json.loads((project / "got.json").read_text())
+    assert (got["tool_response"], got["tool_input"]) == ({"content": "echo key"}, {"text": "key"})
+    assert isinstance(got["duration_ms"], int)
