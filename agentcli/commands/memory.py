@@ -7,7 +7,7 @@ from pathlib import Path
 from agentcli.commands.base import Command, CommandContext, CommandResult
 from agentcli.errors import UserError
 from agentcli.files import FileChanged, decode, encode, read_stamped, replace_file, to_newlines
-from agentcli.memory import MemoryFile, MemoryRoom, Survey
+from agentcli.memory import MemoryFile, Survey
 from agentcli.ports.frontend import Dialogs
 from agentcli.text import plural
 
@@ -15,7 +15,7 @@ USAGE = "Use /memory, or /memory edit NUMBER."
 
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
-    room: MemoryRoom | None = getattr(context.session, "memory", None)
+    room = context.session.memory
     if room is None:
         return CommandResult("This session reads no memory files.")
     word, _, rest = arguments.partition(" ")

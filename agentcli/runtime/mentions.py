@@ -73,9 +73,9 @@ async def expand_mentions(prompt: UserInput, session: Session) -> UserInput:
     attached = _Attached()
     for number, mention in enumerate(found):
         await _attach(mention, session, attached, room=number < MOST)
-    _tell(session, attached)
     if attached.touched:
         await _note_touched(attached.touched, session)
+    _tell(session, attached)
     return UserInput(prompt.text, (*prompt.attachments, *attached.blocks))
 
 
@@ -179,7 +179,8 @@ def _listing(directory: Path, session: Session) -> ToolResult:
 
 
 def _tell(session: Session, attached: _Attached) -> None:
-    if attached.shown:
-        session.events.emit(Notice("info", f"Attached: {', '.join(attached.shown)}", "mention"))
-    for text in attached.left_out:
-        session.events.emit(Notice("warning", f"Not attached: {text}", "mention"))
+    """Once the message itself has been shown, which happens before the loop gets to its next callback."""
+    notices = [Notice("info", f"Attached: {', '.join(attached.shown)}", "mention")] if attached.shown else []
+    notices += [Notice("warning", f"Not attached: {text}", "mention") for text in attached.left_out]
+    for notice in notices:
+        asyncio.get_running_loop().call_soon(session.events.emit, notice)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from collections.abc import AsyncIterator
@@ -13,7 +14,7 @@ import PIL.Image
 import pytest
 
 from agentcli.agent.reminders import wrap
-from agentcli.events import Event, Notice
+from agentcli.events import Event, Notice, TurnStarted
 from agentcli.messages import ImageBlock, TextBlock
 from agentcli.model.scripted import ScriptedClient
 from agentcli.ports.frontend import UserInput
@@ -45,7 +46,9 @@ def mentioned(name: str, *lines: str) -> TextBlock:
 
 async def expanded(text: str, project: Path, **given: Any) -> tuple[UserInput, list[str]]:
     async with session_in(project, **given) as (session, heard):
-        return await expand_mentions(UserInput(text), session), told(heard)
+        prompt = await expand_mentions(UserInput(text), session)
+        await asyncio.sleep(0)
+        return prompt, told(heard)
 
 
 async def test_a_file_stands_in_front_of_the_words_as_read_gives_it(project: Path) -> None:
@@ -183,10 +186,12 @@ async def test_the_model_may_edit_what_was_attached_and_gets_the_rules_of_its_pl
     (project / "sub").mkdir()
     (project / "sub" / "CLAUDE.md").write_text("Tabs only.\n")
     (project / "sub" / "a.py").write_text("one\n")
-    async with session_in(project) as (session, _):
+    async with session_in(project) as (session, heard):
         await session.run(await expand_mentions(UserInput("Mend @sub/a.py"), session))
         message = session.state.messages[0]
         seen = session.toolbox.seen.get(project / "sub" / "a.py")
+    names = [type(e).__name__ for e in heard if isinstance(e, TurnStarted) or getattr(e, "code", "") == "mention"]
+    assert names == ["TurnStarted", "Notice"]
     assert seen is not None
     assert seen.whole
     assert message.content[-1] == TextBlock("Mend @sub/a.py")

@@ -23,6 +23,7 @@ from agentcli.events import (
     TurnFinished,
     TurnStarted,
 )
+from agentcli.memory import AskOutside, MemoryRoom
 from agentcli.messages import Usage, user
 from agentcli.ports.frontend import SessionStatus, UserInput
 from agentcli.ports.permissions import Answer, PermissionMode
@@ -76,6 +77,8 @@ class ScriptedSession:
         self.queue: list[UserInput] = []
         self.cleared = 0
         self.trusted = False
+        self.memory: MemoryRoom | None = None
+        self.ask_outside: AskOutside | None = None
         self.closed = 0
         self.started = 0
         self._turn: asyncio.Task[None] | None = None

@@ -17,7 +17,9 @@ from prompt_toolkit.input.base import PipeInput
 
 from agentcli.commands.base import Command
 from agentcli.commands.registry import Registry
+from agentcli.memory import AskOutside
 from agentcli.messages import Json, Message
+from agentcli.ports.frontend import UserInput
 from agentcli.runtime.trusting import TrustQuestion
 from agentcli.ui.terminal.app import converse
 from agentcli.ui.terminal.capabilities import Capabilities
@@ -135,6 +137,7 @@ async def theatre(
     restart: Callable[[str], Awaitable[ScriptedSession]] | None = None,
     commands: tuple[Command, ...] = (),
     question: TrustQuestion | None = None,
+    prepare: Callable[[ScriptedSession, UserInput], Awaitable[UserInput]] | None = None,
     **options: object,
 ) -> AsyncIterator[Theatre]:
     """Runs the front end until the block ends; then it is told to leave, if it has not."""
@@ -149,9 +152,12 @@ async def theatre(
         def trusted() -> None:
             session.trusted = True
 
+        def connect(_: object, ask: AskOutside) -> None:
+            session.ask_outside = ask
+
         show.result = asyncio.create_task(
             converse(
-                Way(start, restart, lambda _: past, _title, question=question, trust=trusted),
+                Way(start, restart, lambda _: past, _title, prepare, connect, question=question, trust=trusted),
                 values,
                 capabilities,
                 Registry(lambda: commands),

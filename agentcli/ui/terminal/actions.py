@@ -93,8 +93,7 @@ class TerminalActions:
             self.controller.exit()
 
     def up(self) -> bool:
-        session = self.controller.session
-        taken = session.take_back() if session else None
+        taken = self.controller.take_back()
         if taken is None:
             return False
         marks = "".join(self.screen.chips.image(block) for block in taken.attachments)

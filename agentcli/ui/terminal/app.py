@@ -18,7 +18,7 @@ from agentcli.errors import AgentcliError
 from agentcli.i18n import choose_language
 from agentcli.messages import Json, Message
 from agentcli.paths import agentcli_home, project_slug
-from agentcli.ports.frontend import SessionHandle
+from agentcli.ports.frontend import SessionHandle, UserInput
 from agentcli.ports.model import ModelClient
 from agentcli.runtime.options import Resume, SessionOptions
 from agentcli.ui.terminal.actions import TerminalActions
@@ -35,6 +35,7 @@ from agentcli.ui.terminal.trust import settle_trust, trust_dialog
 from agentcli.ui.terminal.way import Way
 
 if TYPE_CHECKING:
+    from agentcli.memory import AskOutside
     from agentcli.runtime.session import Session
     from agentcli.runtime.trusting import TrustQuestion
 
@@ -104,7 +105,17 @@ def _way(options: SessionOptions, client: ModelClient | None, question: TrustQue
         known = cast("Session", session).toolbox.tools.get(tool)
         return known.title(given) if known else ""
 
-    return Way(start, restart, past, title, question=question, trust=trust)
+    async def prepare(session: SessionHandle, prompt: UserInput) -> UserInput:
+        from agentcli.runtime.mentions import expand_mentions
+
+        return await expand_mentions(prompt, cast("Session", session))
+
+    def connect(session: SessionHandle, ask: AskOutside) -> None:
+        memory = cast("Session", session).memory
+        if memory is not None:
+            memory.ask = ask
+
+    return Way(start, restart, past, title, prepare, connect, question=question, trust=trust)
 
 
 async def run_front_end(

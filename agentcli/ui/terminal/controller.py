@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from agentcli import __version__
 from agentcli.commands.base import CommandContext, CommandResult
 from agentcli.commands.registry import Registry, parse
+from agentcli.commands.remember import is_note
 from agentcli.errors import AgentcliError, UserError
 from agentcli.events import Event, FromSubagent, PermissionAsked, PermissionResolved
 from agentcli.ports.frontend import SessionHandle, UserInput
@@ -21,6 +22,7 @@ from agentcli.ui.terminal.input.complete import CommandEntry
 from agentcli.ui.terminal.past import draw_past
 from agentcli.ui.terminal.permission import PermissionDialogs
 from agentcli.ui.terminal.screen import Screen
+from agentcli.ui.terminal.trust import outside_dialog
 from agentcli.ui.terminal.way import Way
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ class Controller:
         self._job: asyncio.Task[None] | None = None
         self._turn_running = False
         self._early: deque[UserInput] = deque()
+        self._typed: list[tuple[UserInput, UserInput]] = []
         self._background: set[asyncio.Task[Any]] = set()
         screen.sources.commands = self._entries
 
@@ -60,6 +63,7 @@ class Controller:
     def attach(self, session: SessionHandle) -> None:
         """The session is ready: draws it, and sends what was typed before."""
         self.session = session
+        self._way.connect(session, outside_dialog(self.screen))
         self._unsubscribe = session.events.subscribe(self.handle)
         self.screen.sources.status = session.status
         self.screen.view.painter.root = str(session.workspace.start)
@@ -110,10 +114,42 @@ class Controller:
             return self._command(*command)
         if prompt.text.startswith("!") and prompt.text[1:].strip():
             return self._start(self._shell(prompt.text[1:].strip()))
-        if self._turn_running:
+        if is_note(prompt):
+            return self._command("remember", prompt.text[1:].strip())
+        return self._say(prompt)
+
+    def _say(self, prompt: UserInput) -> bool:
+        """Something for the agent: steers the running turn, or begins one."""
+        if not self._turn_running:
+            return self._start(self._turn(prompt))
+        assert self.session is not None
+        if self._way.prepare is None or "@" not in prompt.text:
             self.session.steer(prompt)
-            return True
-        return self._start(self._turn(prompt))
+        else:
+            self.spawn(self._steer(prompt))
+        return True
+
+    async def _steer(self, prompt: UserInput) -> None:
+        assert self.session is not None
+        ready = await self._prepared(prompt)
+        if self._turn_running:
+            self.session.steer(ready)
+        elif not self._start(self._turn(ready, ready=True)):
+            self.screen.buffer.insert_text(prompt.text)
+
+    async def _prepared(self, prompt: UserInput) -> UserInput:
+        """The prompt as it is sent; ``take_back`` finds what was typed."""
+        if self._way.prepare is None or self.session is None:
+            return prompt
+        ready = await self._way.prepare(self.session, prompt)
+        if ready is not prompt:
+            self._typed.append((ready, prompt))
+        return ready
+
+    def take_back(self) -> UserInput | None:
+        """The newest queued message, as it was typed."""
+        taken = self.session.take_back() if self.session else None
+        return next((typed for ready, typed in self._typed if ready is taken), taken)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> bool:
         if self.busy:
@@ -130,10 +166,10 @@ class Controller:
             if self.send(prompt) and self._job:
                 self._job.add_done_callback(lambda _: self._send_early())
 
-    async def _turn(self, prompt: UserInput) -> None:
+    async def _turn(self, prompt: UserInput, *, ready: bool = False) -> None:
         """One turn, and one more for what was queued too late to be delivered in it."""
         assert self.session is not None
-        next_prompt: UserInput | None = prompt
+        next_prompt: UserInput | None = prompt if ready else await self._prepared(prompt)
         while next_prompt is not None:
             self._turn_running = True
             try:
@@ -141,6 +177,7 @@ class Controller:
             finally:
                 self._turn_running = False
             next_prompt = self._leftover()
+        self._typed.clear()
 
     def _leftover(self) -> UserInput | None:
         """All messages that are still queued, oldest first, as one."""
@@ -192,8 +229,10 @@ class Controller:
             await self._go_on_with(result.resume)
         if result.exit:
             self.exit()
+        elif result.prompt and self._turn_running and self.session:
+            self.session.steer(result.prompt)
         elif result.prompt:
-            await self._turn(result.prompt)
+            await self._turn(result.prompt, ready=True)
 
     async def _go_on_with(self, session_id: str) -> None:
         """Takes another session's place: the new one is opened first, so that a failure leaves this one as it is."""

@@ -5,167 +5,40 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, cast
 
 from agentcli.commands.base import CommandContext
 from agentcli.commands.registry import Registry, parse
+from agentcli.commands.remember import is_note
 from agentcli.errors import AgentcliError, UserError
 from agentcli.events import (
-    AttemptDiscarded,
     Event,
     FromSubagent,
-    Notice,
     PermissionAsked,
     PermissionResolved,
-    RetryScheduled,
-    TextDelta,
-    ToolFinished,
-    ToolStarted,
-    TurnFinished,
 )
 from agentcli.i18n import Texts
-from agentcli.ports.frontend import Choice, SessionHandle, UserInput
-from agentcli.text import clean, one_line
+from agentcli.ports.frontend import SessionHandle, UserInput
+from agentcli.text import clean
 from agentcli.ui.terminal.modal import Picked
 from agentcli.ui.terminal.output.glyphs import ASCII
-from agentcli.ui.terminal.output.pen import safe
 from agentcli.ui.terminal.output.tools import CallPainter
 from agentcli.ui.terminal.permission import NO, YES, answer_for, saves, update_from
+from agentcli.ui.terminal.plain_lines import Lines, PlainDialogs, PlainView
 from agentcli.ui.terminal.signals import ending_signals
-from agentcli.ui.terminal.trust import listing, settle_trust
+from agentcli.ui.terminal.trust import settle_trust
 from agentcli.ui.terminal.way import Way
 
 if TYPE_CHECKING:
+    from agentcli.memory import Outside
     from agentcli.runtime.session import Session
-    from agentcli.runtime.trusting import TrustQuestion
-
-
-class Lines:
-    """Reads lines in a thread, as they come; writes text that holds no control sequence."""
-
-    def __init__(self, source: TextIO, sink: TextIO) -> None:
-        self._source = source
-        self._sink = sink
-        self._read: asyncio.Queue[str | None] = asyncio.Queue()
-        self._ended = False
-        loop = asyncio.get_running_loop()
-        threading.Thread(target=self._reader, args=(loop,), name="standard input", daemon=True).start()
-
-    def _reader(self, loop: asyncio.AbstractEventLoop) -> None:
-        while True:
-            try:
-                line = self._source.readline()
-            except (OSError, ValueError):  # the terminal is gone, or the stream was closed
-                line = ""
-            try:
-                loop.call_soon_threadsafe(self._read.put_nowait, line or None)
-            except RuntimeError:  # the loop is closed: nobody listens any more
-                return
-            if not line:
-                return
-
-    async def ask(self, prompt: str) -> str | None:
-        """The next line without its end; ``None`` at the end of the input."""
-        self.write(prompt)
-        line = None if self._ended else await self._read.get()
-        self._ended = line is None
-        return None if line is None else clean(line.rstrip("\r\n"))
-
-    def write(self, text: str) -> None:
-        data = safe(text)
-        encoding = self._sink.encoding or "ascii"
-        self._sink.write(data.encode(encoding, "replace").decode(encoding))
-        self._sink.flush()
-
-
-class PlainView:
-    """Draws events as lines."""
-
-    def __init__(self, lines: Lines, texts: Texts) -> None:
-        self._lines = lines
-        self._texts = texts
-        self._painter = CallPainter(ASCII, texts)
-        self._open = False
-
-    def line(self, text: str) -> None:
-        self._lines.write(("\n" if self._open else "") + text + "\n")
-        self._open = False
-
-    def handle(self, event: Event) -> None:
-        """Most events are for screens that redraw; a line-oriented one shows what is final."""
-        match event:
-            case TextDelta(text):
-                self._lines.write(text)
-                self._open = not text.endswith("\n")
-            case ToolStarted(name=name, title=title):
-                self.line(f"> {name} {one_line(safe(title))}")
-            case ToolFinished():
-                for row in self._painter.finished(event):
-                    self.line(row.plain)
-            case AttemptDiscarded(reason):
-                self.line(self._texts("stream.discarded", reason=one_line(reason)))
-            case RetryScheduled(delay=delay, attempt=attempt, max_attempts=most, error=error):
-                self.line(self._texts("retry", why=error, attempt=attempt, most=most, left=f"{delay:.0f} s"))
-            case Notice(text=text):
-                self.line(text)
-            case FromSubagent(event=Notice(text=text)):
-                self.line(text)
-            case TurnFinished():
-                self._finish(event)
-            case _:
-                pass
-
-    def _finish(self, event: TurnFinished) -> None:
-        if event.outcome != "completed":
-            key = "turn.interrupted" if event.outcome == "interrupted" else f"outcome.{event.outcome}"
-            words = self._texts(key)
-            self.line(f"{words}: {event.error}" if event.error else words)
-        elif self._open:
-            self.line("")
-
-
-class PlainDialogs:
-    """``ports.frontend.Dialogs`` by numbers."""
-
-    def __init__(self, lines: Lines, view: PlainView, texts: Texts) -> None:
-        self._lines = lines
-        self._view = view
-        self._texts = texts
-
-    async def pick(self, title: str, labels: Sequence[str]) -> int | None:
-        if title:
-            self._view.line(title)
-        for number, label in enumerate(labels, 1):
-            self._view.line(f"  {number}. {label}")
-        while True:
-            line = await self._lines.ask(self._texts("plain.number", count=len(labels)) + " ")
-            if line is None or not line.strip():
-                return None
-            if line.strip().isdecimal() and 1 <= int(line) <= len(labels):
-                return int(line) - 1
-
-    async def choose(self, title: str, choices: Sequence[Choice], *, current: str | None = None) -> str | None:
-        labels = [f"{c.label}  {c.description}".rstrip() for c in choices]
-        picked = await self.pick(title, labels) if choices else None
-        return None if picked is None else choices[picked].value
-
-    async def confirm(self, question: str, *, detail: str = "") -> bool:
-        words = f"{question}\n{detail}" if detail else question
-        return await self.pick(words, [self._texts("dialog.yes"), self._texts("dialog.no")]) == 0
-
-    async def edit(self, text: str, *, suffix: str = ".md") -> str | None:
-        """An editor needs a terminal that it can draw on."""
-        return None
-
-    async def show(self, text: str) -> None:
-        self._view.line(text)
 
 
 class PlainFrontEnd:
-    def __init__(self, session: SessionHandle, registry: Registry, lines: Lines, texts: Texts) -> None:
+    def __init__(self, session: SessionHandle, registry: Registry, lines: Lines, texts: Texts, way: Way) -> None:
         self._session = session
+        self._way = way
         self._registry = registry
         self._lines = lines
         self._texts = texts
@@ -174,6 +47,7 @@ class PlainFrontEnd:
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._one_question = asyncio.Lock()
         self.turn_running = False
+        way.connect(session, self._outside)
         session.events.subscribe(self._handle)
         session.start()
 
@@ -187,6 +61,10 @@ class PlainFrontEnd:
             task = self._asking.pop(inner.request_id, None)
             if task and task is not asyncio.current_task():
                 task.cancel()
+
+    async def _outside(self, files: Sequence[Outside]) -> bool | None:
+        async with self._one_question:
+            return await self._dialogs.outside(files)
 
     async def _permission(self, event: PermissionAsked) -> None:
         async with self._one_question:
@@ -207,7 +85,7 @@ class PlainFrontEnd:
 
     async def run(self, first_prompt: str) -> int:
         if first_prompt.strip():
-            await self._turn(UserInput(clean(first_prompt)))
+            await self._turn(await self._prepared(UserInput(clean(first_prompt))))
         while True:
             line = await self._lines.ask("> ")
             if line is None:
@@ -224,8 +102,10 @@ class PlainFrontEnd:
                 return await self._command(*command)
             if line.startswith("!") and line[1:].strip():
                 await self._session.shell(line[1:].strip())
+            elif is_note(UserInput(line)):
+                return await self._command("remember", line[1:].strip())
             else:
-                await self._turn(UserInput(line))
+                await self._turn(await self._prepared(UserInput(line)))
         except AgentcliError as error:
             self._view.line(str(error))
         return False
@@ -247,6 +127,9 @@ class PlainFrontEnd:
             await self._turn(result.prompt)
         return result.exit
 
+    async def _prepared(self, prompt: UserInput) -> UserInput:
+        return await self._way.prepare(self._session, prompt) if self._way.prepare else prompt
+
     async def _turn(self, prompt: UserInput) -> None:
         self.turn_running = True
         try:
@@ -261,21 +144,11 @@ class PlainFrontEnd:
         return self.turn_running
 
 
-async def _ask_trust(way: Way, lines: Lines, texts: Texts) -> str:
-    """The question of trust by lines; no is the default.  A line about what follows from the answer."""
-    question = way.question
-    if question is None:
+async def _ask_trust(way: Way, dialogs: PlainDialogs, texts: Texts) -> str:
+    """The question of trust; a line about what follows from the answer."""
+    if way.question is None:
         return ""
-
-    async def ask(question: TrustQuestion) -> bool:
-        view = PlainView(lines, texts)
-        view.line(f"{texts('trust.title')}\n  {question.project.key}\n  {texts('trust.brings')}")
-        for line in listing(question, texts):
-            view.line(f"    {line}")
-        picked = await PlainDialogs(lines, view, texts).pick("", [texts("trust.no"), texts("trust.yes")])
-        return picked == 1
-
-    answer, told = await settle_trust(question, ask, texts)
+    answer, told = await settle_trust(way.question, dialogs.trust, texts)
     if answer:
         way.trust()
     return told
@@ -286,12 +159,12 @@ async def run_plain(way: Way, registry: Registry, *, language: str, first_prompt
     texts = Texts(language)
     lines = Lines(sys.stdin, sys.stdout)
     try:
-        told = await _ask_trust(way, lines, texts)
+        told = await _ask_trust(way, PlainDialogs(lines, PlainView(lines, texts), texts), texts)
         session = await way.start()
     except AgentcliError as error:
         sys.stderr.write(f"agentcli: {error}\n")
         return 2
-    front = PlainFrontEnd(session, registry, lines, texts)
+    front = PlainFrontEnd(session, registry, lines, texts, way)
     if told:
         lines.write(f"{told}\n")
     talking = asyncio.ensure_future(front.run(first_prompt))

@@ -1,9 +1,11 @@
-"""The question of trust: what an untrusted project would bring, and from where."""
+"""What a project wants that its files may not do unasked: settings that act, memory files from elsewhere."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.console import Group
 from rich.text import Text
@@ -11,9 +13,12 @@ from rich.text import Text
 from agentcli.i18n import Texts
 from agentcli.runtime.trusting import TrustQuestion
 from agentcli.settings.bring import Brought
-from agentcli.ui.terminal.modal import Modal, Option
+from agentcli.ui.terminal.modal import Modal, Option, Picked
 from agentcli.ui.terminal.output.pen import Fragments, safe
 from agentcli.ui.terminal.screen import Screen
+
+if TYPE_CHECKING:
+    from agentcli.memory import AskOutside, Outside
 
 AskTrust = Callable[[TrustQuestion], Awaitable[bool | None]]
 """Asks the person; ``None`` when they would rather leave."""
@@ -55,21 +60,56 @@ def trust_dialog(screen: Screen) -> AskTrust:
 
     async def ask(question: TrustQuestion) -> bool | None:
         texts = screen.texts
-        lines = listing(question, texts)
-        long = len(lines) > max(3, screen.rows() - OTHER_ROWS)
-
-        def body(width: int, height: int) -> list[Fragments]:
-            head = [Text(texts("trust.title"), style="warning"), Text(f"  {safe(str(question.project.key))}")]
-            shown = [texts("trust.above", things=summary(question, texts))] if long else lines
-            rows = [*head, Text("  " + texts("trust.brings"), style="dim"), *(Text(f"    {line}") for line in shown)]
-            return screen.view.sheet.pen.fragments(Group(*rows), width)
-
-        def print_whole() -> None:
-            screen.view.sheet.put(Group(*(Text(line) for line in lines)), "note", wrap=False)
-
-        options = [Option(NO, texts("trust.no")), Option(YES, texts("trust.yes"))]
-        modal = Modal(body, options, NO, sudden=True, guarded=True, before=print_whole if long else None)
-        picked = await screen.modals.ask(modal)
+        head = f"{safe(str(question.project.key))}\n{texts('trust.brings')}"
+        short = texts("trust.above", things=summary(question, texts))
+        words = _Words(texts("trust.title"), head, listing(question, texts), short)
+        picked = await _ask(screen, words, [Option(NO, texts("trust.no")), Option(YES, texts("trust.yes"))])
         return None if picked.hard or picked.value is None else picked.value == YES
 
     return ask
+
+
+def outside_dialog(screen: Screen) -> AskOutside:
+    """Asks whether memory files from outside the project may be loaded; Esc leaves it open."""
+
+    async def ask(files: Sequence[Outside]) -> bool | None:
+        texts = screen.texts
+        lines = outside_listing(files, texts)
+        words = _Words(texts("outside.title"), texts("outside.why"), lines, texts("outside.above", count=len(lines)))
+        options = [Option(NO, texts("outside.no")), Option(YES, texts("outside.yes"))]
+        picked = await _ask(screen, words, options, escape=None)
+        return None if picked.value is None else picked.value == YES
+
+    return ask
+
+
+def outside_listing(files: Sequence[Outside], texts: Texts) -> list[str]:
+    places = [f"{f.wanted_by}:{f.line}" if f.line else str(f.wanted_by) for f in files]
+    found = zip(files, places, strict=True)
+    return [safe(texts("outside.file", target=f.target, by=place)).replace("\n", " ") for f, place in found]
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """``short`` stands for the lines where they are printed above the dialog."""
+
+    title: str
+    head: str
+    lines: Sequence[str]
+    short: str
+
+
+async def _ask(screen: Screen, words: _Words, options: list[Option], *, escape: str | None = NO) -> Picked:
+    long = len(words.lines) > max(3, screen.rows() - OTHER_ROWS)
+
+    def body(width: int, height: int) -> list[Fragments]:
+        head = [Text(f"  {line}", style="dim") for line in words.head.split("\n")]
+        shown = [words.short] if long else words.lines
+        rows = [Text(words.title, style="warning"), *head, *(Text(f"    {line}") for line in shown)]
+        return screen.view.sheet.pen.fragments(Group(*rows), width)
+
+    def print_whole() -> None:
+        screen.view.sheet.put(Group(*(Text(line) for line in words.lines)), "note", wrap=False)
+
+    before = print_whole if long else None
+    return await screen.modals.ask(Modal(body, options, escape, sudden=True, guarded=True, before=before))

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from agentcli.commands.base import Command
 from agentcli.messages import Json, Message
-from agentcli.ports.frontend import SessionHandle
+from agentcli.ports.frontend import SessionHandle, UserInput
 
 if TYPE_CHECKING:
+    from agentcli.memory import AskOutside
     from agentcli.runtime.trusting import TrustQuestion
 
 
@@ -26,6 +27,10 @@ class Way:
     """The messages that a session begins with."""
     title: Callable[[SessionHandle, str, Json], str] = lambda session, tool, given: ""
     """The telling argument of a tool's input."""
+    prepare: Callable[[SessionHandle, UserInput], Awaitable[UserInput]] | None = None
+    """Makes of what was typed what is sent: attaches what it mentions.  ``None``: nothing to do."""
+    connect: Callable[[SessionHandle, AskOutside], None] = lambda session, ask: None
+    """Gives the session who answers its questions beside permissions."""
     commands: Callable[[], Iterable[Command]] = tuple
     """Slash commands besides the built-in ones, asked anew at each use."""
     question: TrustQuestion | None = None
