@@ -120,11 +120,15 @@ class Channel:
                 self._handle(found, group)
             else:
                 self._take(found)
+        self.close()
+        self._run.end()
+
+    def close(self) -> None:
+        """The client can't answer any more: nothing waits for it."""
         if self._approvals is not None:
             self._approvals.close()
         if self.hooks is not None:
             self.hooks.close()
-        self._run.end()
 
     def _handle(self, request: ControlRequest, group: asyncio.TaskGroup) -> None:
         if self._control is not None:

@@ -214,6 +214,8 @@ class Run:
                 if reading is not None:
                     reading.cancel()
         finally:
+            if self.channel is not None:
+                self.channel.close()
             for call in remove:
                 call()
 

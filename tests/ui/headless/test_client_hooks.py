@@ -90,6 +90,31 @@ async def test_a_hook_that_does_not_answer_is_withdrawn(api: ApiServer, project:
     assert (project / "made").exists()
 
 
+async def test_a_stop_hook_that_always_objects_is_bounded(api: ApiServer, project: Path) -> None:
+    api.always("done")
+    async with running(options={"environment": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "2"}}) as client:
+        await begun(client, "Stop", matcher=None)
+        while True:
+            line = await client.until(lambda x: x["type"] == "result" or ("request_id" in x and "request" in x))
+            if line["type"] == "result":
+                break
+            client.answer(line, {"decision": "block", "reason": "once more"})
+        assert await client.rest() == 1
+    assert (line["subtype"], line["terminal_reason"]) == ("error_during_execution", "hook_stopped")
+    assert len(api.requests) == 3
+
+
+async def test_the_end_waits_for_no_hook(api: ApiServer, project: Path) -> None:
+    api.play("done")
+    async with running() as client:
+        hooks = {name: [{"hookCallbackIds": ["hook_0"]}] for name in ("SessionEnd", "Stop")}
+        await client.response(client.request("initialize", hooks=hooks))
+        client.say("go")
+        await client.asked("hook_callback")
+        assert await client.rest() == 0
+    assert [x["is_error"] for x in client.of("result")] == [False]
+
+
 async def test_an_unknown_event_is_said(api: ApiServer, project: Path, capfd) -> None:
     api.play("done")
     async with running() as client:
