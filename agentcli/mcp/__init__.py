@@ -11,7 +11,17 @@ thread when the first server is connected.
 """
 
 from agentcli.mcp.config import Configuration, read_configuration
-from agentcli.mcp.room import McpRoom
+from agentcli.mcp.opening import Ground, make_room
+from agentcli.mcp.room import McpRoom, Wiring
 from agentcli.mcp.values import ServerEntry, ServerStatus
 
-__all__ = ["Configuration", "McpRoom", "ServerEntry", "ServerStatus", "read_configuration"]
+__all__ = [
+    "Configuration",
+    "Ground",
+    "McpRoom",
+    "ServerEntry",
+    "ServerStatus",
+    "Wiring",
+    "make_room",
+    "read_configuration",
+]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agentcli.conversation import ConversationCache
+from agentcli.text import one_line
 
 CHOICE = "mcp_told"
 NAMES = 60
@@ -111,7 +112,7 @@ class Announcer:
 
 
 def _new(presence: Presence) -> str:
-    lines = [f"## {presence.server}"]
+    lines = [f"## {one_line(presence.server, 80)}"]
     if presence.deferred:
         lines.append(f"Tools: {_listed(presence.deferred)}")
     if presence.instructions:

@@ -11,7 +11,7 @@ from agentcli.errors import SettingsError
 from agentcli.mcp.values import OAuthChoices, Scope, ServerEntry, TransportKind
 from agentcli.messages import Json
 
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _KINDS: Mapping[str, TransportKind] = {"stdio": "stdio", "http": "http", "streamable-http": "http", "sse": "sse"}
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
@@ -33,7 +33,7 @@ def expand(text: str, env: Mapping[str, str], where: str) -> str:
             )
         return found
 
-    return _VARIABLE.sub(value, text)
+    return VARIABLE.sub(value, text)
 
 
 def parse_entry(name: str, raw: Any, *, scope: Scope, origin: str, base: Path, env: Mapping[str, str]) -> ServerEntry:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from agentcli.errors import UserError
@@ -40,11 +40,12 @@ class Manager:
         """Every configured server that could be started."""
         return [s.name for s in self.configuration.servers]
 
-    def start(self) -> None:
-        """Begins to connect everything that may be.  Returns at once."""
+    def start(self, names: Collection[str] | None = None) -> None:
+        """Begins to connect everything that may be (or those of ``names``).  Returns at once."""
         self._started = True
         for entry in self.configuration.servers:
-            if self._why_not(entry) is None and entry.name not in self.connections:
+            wanted = names is None or entry.name in names
+            if wanted and entry.name not in self.connections and self._why_not(entry) is None:
                 self._begin(entry)
 
     def _begin(self, entry: ServerEntry) -> Connection:

@@ -1,0 +1,94 @@
+"""``/mcp``: the servers of this session; one of them in detail, connected again, switched off or on, approved."""
+
+from __future__ import annotations
+
+from agentcli.commands.base import Command, CommandContext, CommandResult
+from agentcli.errors import UserError
+from agentcli.mcp import McpRoom, ServerStatus
+from agentcli.text import plural
+
+USAGE = "Use /mcp, /mcp NAME, or /mcp reconnect|enable|disable|approve|reject NAME."
+SIGNS = {"connected": "✓", "pending": "…", "needs-auth": "!", "failed": "✗", "disabled": "–"}
+WAIT = 30.0
+
+
+async def run(context: CommandContext, arguments: str) -> CommandResult:
+    room: McpRoom | None = getattr(context.session, "mcp", None)
+    if room is None or not room.statuses():
+        return CommandResult("No MCP servers are configured. Add one with `agentcli mcp add`.")
+    word, _, rest = arguments.partition(" ")
+    name = rest.strip()
+    if not name:
+        return CommandResult(listing(room) if not word else detail(room, word))
+    match word:
+        case "reconnect":
+            await room.manager.reconnect(name)
+            await room.manager.wait(WAIT, [name])
+        case "enable":
+            await room.manager.switch(name, on=True)
+            await room.manager.wait(WAIT, [name])
+        case "disable":
+            await room.manager.switch(name, on=False)
+        case "approve" | "reject":
+            room.approve(name, approved=word == "approve")
+            await room.manager.wait(WAIT, [name])
+        case _:
+            raise UserError(f"/mcp {arguments}: there is no such thing. {USAGE}")
+    return CommandResult(_line(_status(room, name)))
+
+
+def listing(room: McpRoom) -> str:
+    """Every server with its state, and what waits for an answer, as Markdown."""
+    parts = ["\n".join(_line(s) for s in room.statuses())]
+    waiting = room.waiting()
+    if waiting:
+        lines = [f"- `{e.name}` runs `{e.where}`: /mcp approve {e.name}, or /mcp reject {e.name}" for e in waiting]
+        parts.append("They came with the project and don't run before you approve them:\n\n" + "\n".join(lines))
+    logins = [s.name for s in room.statuses() if s.state == "needs-auth"]
+    if logins:
+        parts.append("Log in with `agentcli mcp login NAME`, then /mcp reconnect NAME.")
+    return "\n\n".join([*parts, f"More of one: /mcp NAME. {USAGE}"])
+
+
+def detail(room: McpRoom, name: str) -> str:
+    """One server: state, origin, tools, the end of its log."""
+    status = _status(room, name)
+    rows = [
+        ("State", f"{status.state}{': ' + status.reason if status.reason else ''}"),
+        ("From", f"{status.scope}, {status.origin}"),
+        ("Runs" if status.transport == "stdio" else "Address", f"`{status.where}`" if status.where else ""),
+        ("Calls itself", status.version),
+        ("Tools", ", ".join(f"`{t}`" for t in room.tools.names_of(name))),
+        ("Prompts", ", ".join(f"`/{p.name}`" for p in room.prompts() if p.server == name)),
+        ("Resources", str(status.resources) if status.resources else ""),
+        ("Log", f"`{status.log}`" if status.log else ""),
+    ]
+    text = "\n".join(f"- **{label}:** {value}" for label, value in rows if value)
+    tail = room.log_tail(name)[-15:]
+    return text + ("\n\n```\n" + "\n".join(line.replace("```", "'''") for line in tail) + "\n```" if tail else "")
+
+
+def _status(room: McpRoom, name: str) -> ServerStatus:
+    found = next((s for s in room.statuses() if s.name == name), None)
+    if found is None:
+        known = ", ".join(s.name for s in room.statuses())
+        raise UserError(f"There is no MCP server {name!r}. Configured: {known}. {USAGE}")
+    return found
+
+
+def _line(status: ServerStatus) -> str:
+    words: list[str] = [status.state]
+    if status.state == "connected":
+        words.append(plural(len(status.tools), "tool"))
+    if status.reason:
+        words.append(status.reason)
+    return f"- {SIGNS[status.state]} `{status.name}`: {', '.join(words)}"
+
+
+COMMAND = Command(
+    "mcp",
+    "MCP servers: state, log, reconnect, switch off",
+    run,
+    argument_hint="[NAME | reconnect NAME | enable NAME | disable NAME]",
+    while_running=True,
+)
