@@ -109,7 +109,7 @@ def _note(call: ToolUseBlock, result: ToolResultBlock) -> str:
     ]
     if call.name in _RUNS:
         last = one_line(next((line for line in reversed(text.split("\n")) if line.strip()), ""), 200)
-        parts.append(f"Its last line: {last}")
+        parts.append(f'Its last line was "{last}".')
     if found := _SPILLED.search(text):
         parts.append(f"The whole is in {found[1]}.")
     again = "Run it again if it is needed and safe to repeat." if call.name in _RUNS else "Call again if it is needed."

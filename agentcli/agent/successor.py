@@ -56,12 +56,13 @@ def successor_blocks(summary: str, kept: Sequence[TextBlock], messages: Sequence
 def recent_files(
     messages: Sequence[Message], workspace: Workspace | None, *, room: int = FILE_TOKENS
 ) -> list[Attachment]:
-    """The files that calls named last, newest first, with their present text, as far as they fit into ``room``
+    """The files that were used last, newest first, with their present text, as far as they fit into ``room``
     (tokens)."""
     if workspace is None:
         return []
     found: list[Attachment] = []
-    for path in _named(messages, workspace)[:FILES]:
+    used = [Path(name) for name in reversed(work_done(messages, workspace).files)]
+    for path in used[:FILES]:
         try:
             data = path.read_bytes() if path.is_file() and path.stat().st_size <= room * 8 else b""
         except OSError:
@@ -72,16 +73,6 @@ def recent_files(
             room -= size
             found.append(Attachment(path, data, text))
     return found
-
-
-def _named(messages: Sequence[Message], workspace: Workspace) -> list[Path]:
-    names: dict[Path, None] = {}
-    for message in reversed(messages):
-        for call in reversed(message.tool_uses()):
-            name = call.input.get("file_path")
-            if isinstance(name, str) and name:
-                names.setdefault(workspace.resolve(name))
-    return list(names)
 
 
 def _decoded(data: bytes) -> str | None:
