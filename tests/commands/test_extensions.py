@@ -71,14 +71,14 @@ async def test_hooks(project: Path) -> None:
             {"matcher": "Bash", "hooks": [{"command": "./guard", "if": "Bash(git *)"}]},
             {"matcher": "Edit|Write", "hooks": [{"command": "./format", "args": ["-q"], "async": True}]},
         ],
-        "Stop": [{"hooks": [{"type": "prompt", "prompt": "Done?"}]}, {"hooks": [{"type": "http"}]}],
+        "Stop": [{"hooks": [{"type": "prompt", "prompt": "Done?"}]}, {"hooks": [{"type": "mcp_tool"}]}],
     }
     where = f"local settings ({project}/.claude/settings.local.json)"
     async with bench(project, settings) as run:
         guard = f"- command `./guard` for `Bash` if `Bash(git *)` (600 s at most; {where})"
         form = f"- command `./format -q` for `Edit|Write` (in the background; {where})"
-        wrong = f"{where}: hooks.Stop[1].hooks[0]: hooks of type 'http' are not supported"
-        ignored = f"**Ignored**\n\n- `{wrong}; use command or prompt; ignored`"
+        wrong = f"{where}: hooks.Stop[1].hooks[0]: hooks of type 'mcp_tool' are not supported"
+        ignored = f"**Ignored**\n\n- `{wrong}; use command, prompt, http; ignored`"
         stop = f"**Stop**\n\n- prompt `Done?` (30 s at most; {where})"
         assert hooks.listing(run.room) == f"**PreToolUse**\n\n{guard}\n{form}\n\n{stop}\n\n{ignored}"
         assert hooks.listing(run.room, "Bash") == f"**PreToolUse**\n\n{guard}\n\n{ignored}"

@@ -187,8 +187,7 @@ def test_the_list_for_the_model(project: Path) -> None:
     assert extensions(project).agents_listing() == (
         "## Agents\n\n"
         "- explore: Finds things in the code and explains how they hang together; reads only. Say how thorough to be.\n"
-        "- general-purpose: Any self-contained piece of work, with all tools, such as a change in several files or an "
-        "investigation of many steps.\n"
+        "- general-purpose: Any self-contained piece of work, with all tools.\n"
         "- plan: Studies the code and works out how to make a change, step by step; reads only.\n"
         "- tester: Runs the tests."
     )

@@ -50,7 +50,7 @@ def test_what_is_wrong_is_named_and_left_out(project: Path) -> None:
         "PreToolUse": [
             {"matcher": "a)(", "hooks": [{"type": "command", "command": "a"}]},
             {"matcher": 3, "hooks": []},
-            {"hooks": [{"type": "http", "url": "http://x"}, {"type": "command"}, 7, {"command": "ok"}]},
+            {"hooks": [{"type": "mcp_tool", "server": "x"}, {"type": "command"}, 7, {"command": "ok"}]},
             {"hooks": [{"command": "b", "timeout": -1}, {"command": "c", "args": "x"}]},
             {"hooks": [{"command": "c", "args": ["a\0b"]}]},
         ],
@@ -65,7 +65,7 @@ def test_what_is_wrong_is_named_and_left_out(project: Path) -> None:
     assert [w.replace(where, "…") for w in config.warnings] == [
         "….PreToolUse[0]: the matcher 'a)(' is no regular expression (unbalanced parenthesis at position 1); ignored",
         '….PreToolUse[1]: must be an object with "hooks" and perhaps a "matcher" (a text); ignored',
-        "….PreToolUse[2].hooks[0]: hooks of type 'http' are not supported; use command or prompt; ignored",
+        "….PreToolUse[2].hooks[0]: hooks of type 'mcp_tool' are not supported; use command, prompt, http; ignored",
         '….PreToolUse[2].hooks[1]: "command" is missing; ignored',
         "….PreToolUse[2].hooks[2]: must be an object with a type; ignored",
         '….PreToolUse[3].hooks[0]: "timeout" must be seconds above 0; ignored',

@@ -58,7 +58,9 @@ OTHERS_EVENTS = frozenset(
 """Known elsewhere; they never happen here."""
 _NAMES = re.compile(r"[\w\-, |]*", re.ASCII)
 _ALIASES = {"Task": "Agent", "Agent": "Task"}
-Kind = Literal["command", "prompt"]
+Kind = Literal["command", "prompt", "http"]
+KINDS: Mapping[str, str] = {"command": "command", "prompt": "prompt", "http": "url"}
+"""Types, and the key that says what is run, asked or called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ class Handler:
     matcher: str
     kind: Kind
     text: str
-    """The command, or the prompt."""
+    """The command, the prompt, or the address."""
     args: tuple[str, ...] | None = None
     timeout: float | None = None
     condition: str = ""
@@ -80,12 +82,17 @@ class Handler:
     """``asyncRewake``: exit code 2 is told to the model."""
     shell: str = "bash"
     model: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    allowed_variables: frozenset[str] = frozenset()
+    """Environment variables that headers may hold."""
+    allowed_urls: tuple[str, ...] | None = None
+    """Patterns of the settings, of which the address must match one."""
     source: str = ""
 
     @property
     def identity(self) -> tuple[object, ...]:
         """Handlers that are equal in this run once."""
-        return (self.kind, self.text, self.args, self.shell, self.model, self.condition, self.background)
+        return (self.kind, self.text, self.args, self.shell, self.model, self.condition, self.background, self.headers)
 
     @property
     def label(self) -> str:
@@ -132,7 +139,11 @@ def read_hooks(settings: Settings) -> HookConfig:
         layers, off = managed, "disableAllHooks is set: only hooks of managed settings run"
     elif any(data.get("allowManagedHooksOnly") is True for _, data in managed):
         layers, off = managed, "managed settings allow their own hooks only (allowManagedHooksOnly)"
-    reader = _Reader()
+    urls, variables = settings.get("allowedHttpHookUrls"), settings.get("httpHookAllowedEnvVars")
+    reader = _Reader(
+        urls=_texts(urls) if isinstance(urls, list) else None,
+        variables=frozenset(_texts(variables)) if isinstance(variables, list) else None,
+    )
     handlers = [h for layer, data in layers for h in reader.handlers(data.get("hooks"), layer.source.label)]
     return HookConfig(tuple(handlers), tuple(reader.warnings), off)
 
@@ -145,6 +156,10 @@ def hooks_of(value: Mapping[str, Any], source: str) -> HookConfig:
 
 @dataclass(slots=True)
 class _Reader:
+    """``urls`` and ``variables`` are what the settings allow hooks of type ``http`` (``None``: anything)."""
+
+    urls: tuple[str, ...] | None = None
+    variables: frozenset[str] | None = None
     warnings: list[str] = field(default_factory=list)
 
     def handlers(self, value: object, source: str) -> Iterator[Handler]:
@@ -176,11 +191,11 @@ class _Reader:
         if not isinstance(hook, dict):
             return self._no(where, "must be an object with a type")
         kind = hook.get("type", "command")
-        if kind not in ("command", "prompt"):
-            return self._no(where, f"hooks of type {kind!r} are not supported; use command or prompt")
-        text = hook.get(kind)
+        if kind not in KINDS:
+            return self._no(where, f"hooks of type {kind!r} are not supported; use {', '.join(KINDS)}")
+        text = hook.get(KINDS[kind])
         if not isinstance(text, str) or not text.strip():
-            return self._no(where, f'"{kind}" is missing')
+            return self._no(where, f'"{KINDS[kind]}" is missing')
         args = hook.get("args")
         if args is not None and not (isinstance(args, list) and all(isinstance(a, str) for a in args)):
             return self._no(where, '"args" must be a list of texts')
@@ -203,8 +218,20 @@ class _Reader:
             wakes=wakes,
             shell="powershell" if hook.get("shell") == "powershell" else "bash",
             model=model if isinstance(model, str) else None,
+            headers=self._headers(hook),
+            allowed_variables=self._variables(hook),
+            allowed_urls=self.urls if kind == "http" else None,
             source=source,
         )
+
+    def _headers(self, hook: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+        given = hook.get("headers")
+        items = given.items() if isinstance(given, dict) else ()
+        return tuple((name, value) for name, value in items if isinstance(value, str))
+
+    def _variables(self, hook: dict[str, Any]) -> frozenset[str]:
+        named = frozenset(_texts(hook.get("allowedEnvVars")))
+        return named if self.variables is None else named & self.variables
 
     def _no(self, where: str, problem: str) -> Handler | None:
         """No handler, and a warning."""
@@ -222,6 +249,10 @@ class _Reader:
             return value
         self.warnings.append(f"{where}: must be a list; ignored")
         return []
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(v for v in value if isinstance(v, str)) if isinstance(value, list) else ()
 
 
 def _bad_matcher(matcher: str) -> str:

@@ -1,4 +1,4 @@
-"""Running one hook: a command with the event on its standard input, or a question to a small model."""
+"""Running one hook: a command with the event on its standard input, a question to a small model, or a request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentcli.errors import AgentcliError, SetupError
+from agentcli.errors import AgentcliError, SetupError, UserError
 from agentcli.extend.hooks.answers import Answer, Said, read_answer, read_reply
 from agentcli.extend.hooks.config import Handler
 from agentcli.processes import Finished, Limits, ProcessManager, without_keys
@@ -66,6 +66,8 @@ async def run_hook(handler: Handler, payload: str, means: HookMeans) -> Answer:
     seconds = seconds_of(handler)
     if handler.kind == "prompt":
         return await _asked(handler, payload, means, seconds)
+    if handler.kind == "http":
+        return await _posted(handler, payload, means, seconds)
     try:
         finished = await _ran(handler, payload, means, seconds)
     except (OSError, SetupError) as error:
@@ -128,6 +130,22 @@ def _command(handler: Handler, project: Path) -> list[str]:
 
 def _filled(word: str, project: Path) -> str:
     return word.replace("${CLAUDE_PROJECT_DIR}", str(project)).replace("$CLAUDE_PROJECT_DIR", str(project))
+
+
+async def _posted(handler: Handler, payload: str, means: HookMeans, seconds: float) -> Answer:
+    from agentcli.extend.hooks.web import post
+
+    try:
+        async with asyncio.timeout(seconds):
+            status, body, cut = await post(handler, payload, without_keys(means.environment()))
+    except TimeoutError:
+        return _message(handler, f"got no answer within {seconds:g} s; nothing was blocked")
+    except (OSError, UserError) as error:
+        reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+        return _message(handler, f"failed: {reason}; nothing was blocked")
+    if not 200 <= status < 300:
+        return _message(handler, f"failed with status {status}; nothing was blocked")
+    return read_answer(handler.event, handler.label, Said(0, body, "", cut=cut))
 
 
 async def _asked(handler: Handler, payload: str, means: HookMeans, seconds: float) -> Answer:
