@@ -56,6 +56,7 @@ TEXTS: Mapping[str, str] = {
     "alert.permission": "The agent asks for permission: {tool} {title}",
     # Questions
     "dialog.keys": "  1-9 or arrows and Enter · Esc cancels",
+    "dialog.keys.several": "  1-9 or Space marks · Enter takes what is marked · Esc cancels",
     "dialog.typed": "  Press 1-9 to answer. What you typed waits in the input line:",
     "dialog.yes": "Yes",
     "dialog.no": "No",
@@ -85,6 +86,8 @@ TEXTS: Mapping[str, str] = {
     "brought.helper": "helper command",
     "brought.status line": "status line",
     "brought.setting": "setting",
+    "question.other": "Something else",
+    "question.type": "Your answer:",
     "outside.title": "May files from outside the project be loaded into its memory?",
     "outside.why": "Memory files of the project name them; their text goes to the model:",
     "outside.file": "{target} (named in {by})",
@@ -100,6 +103,8 @@ TEXTS: Mapping[str, str] = {
     "destination.projectSettings": "in .claude/settings.json",
     "destination.userSettings": "in your user settings",
     "plain.number": "Number (1-{count}, empty for no):",
+    "plain.answer": "Number (1-{count}) or your own answer:",
+    "plain.numbers": "Numbers (1-{count}, with commas) or your own answer:",
     # Modes
     "mode.default": "asks",
     "mode.acceptEdits": "edits freely",

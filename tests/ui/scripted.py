@@ -23,11 +23,12 @@ from agentcli.events import (
     TurnFinished,
     TurnStarted,
 )
-from agentcli.memory import AskOutside, MemoryRoom
+from agentcli.memory import MemoryRoom
 from agentcli.messages import Usage, user
 from agentcli.ports.frontend import SessionStatus, UserInput
 from agentcli.ports.permissions import Answer, PermissionMode
 from agentcli.ports.tools import Workspace
+from agentcli.ui.terminal.way import Asking
 
 STATUS = SessionStatus(
     session_id="s1",
@@ -78,7 +79,7 @@ class ScriptedSession:
         self.cleared = 0
         self.trusted = False
         self.memory: MemoryRoom | None = None
-        self.ask_outside: AskOutside | None = None
+        self.asking: Asking
         self.closed = 0
         self.started = 0
         self._turn: asyncio.Task[None] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -66,8 +67,7 @@ async def test_files_from_outside_are_asked_about(session: ScriptedSession, key:
     async with theatre(session) as show:
         show.keys("go\r")
         await show.see("Waiting")
-        assert session.ask_outside is not None
-        asked = asyncio.create_task(session.ask_outside(OUTSIDE))
+        asked = asyncio.create_task(cast("Any", session.asking.outside(OUTSIDE)))
         await show.see("❯ 1. No, leave them out")
         assert "    /elsewhere/rules.md (named in /work/CLAUDE.md:3)\n    /x (named in /y)\n" in show.screen
         show.time += 1

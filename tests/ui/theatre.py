@@ -17,7 +17,6 @@ from prompt_toolkit.input.base import PipeInput
 
 from agentcli.commands.base import Command
 from agentcli.commands.registry import Registry
-from agentcli.memory import AskOutside
 from agentcli.messages import Json, Message
 from agentcli.ports.frontend import UserInput
 from agentcli.runtime.trusting import TrustQuestion
@@ -26,7 +25,7 @@ from agentcli.ui.terminal.capabilities import Capabilities
 from agentcli.ui.terminal.device import FrameOutput
 from agentcli.ui.terminal.live import LiveApplication
 from agentcli.ui.terminal.screen import TerminalOptions, color_depth
-from agentcli.ui.terminal.way import Way
+from agentcli.ui.terminal.way import Asking, Way
 from tests.ui.emulator import Emulator
 from tests.ui.scripted import ScriptedSession
 
@@ -152,8 +151,8 @@ async def theatre(
         def trusted() -> None:
             session.trusted = True
 
-        def connect(_: object, ask: AskOutside) -> None:
-            session.ask_outside = ask
+        def connect(_: object, asking: Asking) -> None:
+            session.asking = asking
 
         show.result = asyncio.create_task(
             converse(

@@ -32,10 +32,9 @@ from agentcli.ui.terminal.screen import Screen, TerminalOptions, color_depth
 from agentcli.ui.terminal.signals import HANG_UP, ending_signals
 from agentcli.ui.terminal.theme import choose_theme
 from agentcli.ui.terminal.trust import settle_trust, trust_dialog
-from agentcli.ui.terminal.way import Way
+from agentcli.ui.terminal.way import Asking, Way
 
 if TYPE_CHECKING:
-    from agentcli.memory import AskOutside
     from agentcli.runtime.session import Session
     from agentcli.runtime.trusting import TrustQuestion
 
@@ -110,10 +109,11 @@ def _way(options: SessionOptions, client: ModelClient | None, question: TrustQue
 
         return await expand_mentions(prompt, cast("Session", session))
 
-    def connect(session: SessionHandle, ask: AskOutside) -> None:
-        memory = cast("Session", session).memory
-        if memory is not None:
-            memory.ask = ask
+    def connect(handle: SessionHandle, asking: Asking) -> None:
+        session = cast("Session", handle)
+        session.questions.front = asking.questioner
+        if session.memory is not None:
+            session.memory.ask = asking.outside
 
     return Way(start, restart, past, title, prepare, connect, question=question, trust=trust)
 

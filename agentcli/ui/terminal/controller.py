@@ -21,9 +21,10 @@ from agentcli.ui.terminal.dialogs import TerminalDialogs
 from agentcli.ui.terminal.input.complete import CommandEntry
 from agentcli.ui.terminal.past import draw_past
 from agentcli.ui.terminal.permission import PermissionDialogs
+from agentcli.ui.terminal.questions import TerminalQuestions
 from agentcli.ui.terminal.screen import Screen
 from agentcli.ui.terminal.trust import outside_dialog
-from agentcli.ui.terminal.way import Way
+from agentcli.ui.terminal.way import Asking, Way
 
 if TYPE_CHECKING:
     from agentcli.runtime.session import Session
@@ -63,7 +64,8 @@ class Controller:
     def attach(self, session: SessionHandle) -> None:
         """The session is ready: draws it, and sends what was typed before."""
         self.session = session
-        self._way.connect(session, outside_dialog(self.screen))
+        questioner = TerminalQuestions(self.screen, self.interrupt)
+        self._way.connect(session, Asking(outside_dialog(self.screen), questioner))
         self._unsubscribe = session.events.subscribe(self.handle)
         self.screen.sources.status = session.status
         self.screen.view.painter.root = str(session.workspace.start)

@@ -171,9 +171,13 @@ class Stage:
         chosen = number == modal.selected
         mark = self._parts.glyphs.pointer if chosen else " "
         digit = f"{number + 1}." if number < 9 else "  "
-        rows = wrap(modal.options[number].label, max(8, width - 6))
+        box = "" if modal.marked is None or modal.options[number].asks else self._box(number in modal.marked)
+        rows = wrap(box + modal.options[number].label, max(8, width - 6))
         heads = [f"{mark} {digit} ", *["     "] * (len(rows) - 1)]
         return [[("class:selected" if chosen else "", head + row)] for head, row in zip(heads, rows, strict=True)]
+
+    def _box(self, marked: bool) -> str:
+        return f"{self._parts.glyphs.done if marked else self._parts.glyphs.pending} "
 
     def _pointer(self) -> Point:
         """The terminal's own cursor stands on the chosen option, where magnifiers and screen readers look."""

@@ -33,11 +33,13 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """``value`` of the option; ``text`` what was typed where it asked for something; ``hard`` for Ctrl+C."""
+    """``value`` of the option; ``text`` what was typed where it asked for something; ``hard`` for Ctrl+C; ``values``
+    those of the marked options where several may be taken."""
 
     value: str | None
     text: str = ""
     hard: bool = False
+    values: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -52,6 +54,8 @@ class Modal:
     done: asyncio.Future[Picked] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     before: Callable[[], None] | None = None
     """Called once when the question comes up (prints what is too long for the live part)."""
+    marked: set[int] | None = None
+    """Options that are taken so far, where several may be; ``None``: only one."""
     sudden: bool = False
     """It comes by itself, not because the person asked for it."""
     shown: float = 0.0
@@ -170,14 +174,30 @@ class ModalQueue:
         if option.asks:
             modal.asking = option
             self._changed()
+        elif modal.marked is not None:
+            self._finish(modal, Picked(option.value, values=_marked(modal) or (option.value,)))
         else:
             self._finish(modal, Picked(option.value))
+
+    def mark(self, index: int | None = None) -> None:
+        """Takes the option among those that are marked, or out of them; where only one can be taken, ``pick``."""
+        modal = self.current
+        if modal is None:
+            return
+        index = modal.selected if index is None else index
+        if index >= len(modal.options):
+            return
+        if modal.marked is None or modal.options[index].asks:
+            self.pick(index)
+            return
+        modal.selected = index
+        modal.marked ^= {index}
 
     def type(self, text: str) -> None:
         """The line of text that the chosen option asked for."""
         modal = self.current
         if modal and modal.asking:
-            self._finish(modal, Picked(modal.asking.value, text))
+            self._finish(modal, Picked(modal.asking.value, text, values=_marked(modal)))
 
     def escape(self, *, hard: bool = False) -> None:
         modal = self.current
@@ -193,3 +213,7 @@ class ModalQueue:
         if not modal.done.done():
             modal.done.set_result(picked)
         self.remove(modal)
+
+
+def _marked(modal: Modal) -> tuple[str, ...]:
+    return tuple(modal.options[n].value for n in sorted(modal.marked or ()))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 from agentcli.commands.base import CommandContext
 from agentcli.commands.registry import Registry, parse
@@ -20,6 +20,7 @@ from agentcli.events import (
 )
 from agentcli.i18n import Texts
 from agentcli.ports.frontend import SessionHandle, UserInput
+from agentcli.ports.tools import Question
 from agentcli.text import clean
 from agentcli.ui.terminal.modal import Picked
 from agentcli.ui.terminal.output.glyphs import ASCII
@@ -28,7 +29,7 @@ from agentcli.ui.terminal.permission import NO, YES, answer_for, saves, update_f
 from agentcli.ui.terminal.plain_lines import Lines, PlainDialogs, PlainView
 from agentcli.ui.terminal.signals import ending_signals
 from agentcli.ui.terminal.trust import settle_trust
-from agentcli.ui.terminal.way import Way
+from agentcli.ui.terminal.way import Asking, Way
 
 if TYPE_CHECKING:
     from agentcli.memory import Outside
@@ -47,7 +48,7 @@ class PlainFrontEnd:
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._one_question = asyncio.Lock()
         self.turn_running = False
-        way.connect(session, self._outside)
+        way.connect(session, Asking(self._outside, self))
         session.events.subscribe(self._handle)
         session.start()
 
@@ -65,6 +66,11 @@ class PlainFrontEnd:
     async def _outside(self, files: Sequence[Outside]) -> bool | None:
         async with self._one_question:
             return await self._dialogs.outside(files)
+
+    async def ask(self, questions: Sequence[Question]) -> Mapping[str, Any]:
+        """``ports.tools.Questioner``."""
+        async with self._one_question:
+            return await self._dialogs.ask(questions)
 
     async def _permission(self, event: PermissionAsked) -> None:
         async with self._one_question:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
 
 from agentcli.events import (
     AttemptDiscarded,
@@ -20,6 +20,7 @@ from agentcli.events import (
 )
 from agentcli.i18n import Texts
 from agentcli.ports.frontend import Choice
+from agentcli.ports.tools import Question
 from agentcli.text import clean, one_line
 from agentcli.ui.terminal.output.glyphs import ASCII
 from agentcli.ui.terminal.output.pen import safe
@@ -167,3 +168,24 @@ class PlainDialogs:
             self._view.line(f"    {line}")
         picked = await self.pick("", [t("outside.no"), t("outside.yes")])
         return None if picked is None else picked == 1
+
+    async def ask(self, questions: Sequence[Question]) -> Mapping[str, Any]:
+        """``ports.tools.Questioner``: numbers choose (several, with commas between them, where that is offered), any
+        other text is an answer of its own, an empty line none."""
+        replies: dict[str, Any] = {}
+        for question in questions:
+            self._view.line(f"{question.header}: {question.question}")
+            for number, (label, about) in enumerate(question.options, 1):
+                self._view.line(f"  {number}. {label}  {about}".rstrip())
+            key = "plain.numbers" if question.multiple else "plain.answer"
+            line = await self._lines.ask(self._texts(key, count=len(question.options)) + " ")
+            replies[question.question] = _reply(question, (line or "").strip())
+        return replies
+
+
+def _reply(question: Question, line: str) -> str | list[str]:
+    words = [w.strip() for w in line.split(",")] if question.multiple else [line]
+    known = {str(n): label for n, (label, _) in enumerate(question.options, 1)}
+    if question.multiple:
+        return [known[w] for w in words] if all(w in known for w in words) else [line] if line else []
+    return known.get(line, line)

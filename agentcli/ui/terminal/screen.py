@@ -146,7 +146,8 @@ class Screen:
         """What the keys do, and the draft where something was typed since the question came."""
         modal = self.modals.current
         if modal is None or not modal.disturbed:
-            return [[("class:dim", self.texts("dialog.keys"))]]
+            several = modal is not None and modal.marked is not None
+            return [[("class:dim", self.texts("dialog.keys.several" if several else "dialog.keys"))]]
         lines: list[Fragments] = [[("class:warning", self.texts("dialog.typed"))]]
         draft = one_line(self.chips.shown(self.buffer.text), 10_000)
         if draft:

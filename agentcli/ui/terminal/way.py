@@ -9,10 +9,19 @@ from typing import TYPE_CHECKING
 from agentcli.commands.base import Command
 from agentcli.messages import Json, Message
 from agentcli.ports.frontend import SessionHandle, UserInput
+from agentcli.ports.tools import Questioner
 
 if TYPE_CHECKING:
     from agentcli.memory import AskOutside
     from agentcli.runtime.trusting import TrustQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who is asked: ``outside`` about memory files from outside the project, ``questioner`` what the model asks."""
+
+    outside: AskOutside
+    questioner: Questioner
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +38,7 @@ class Way:
     """The telling argument of a tool's input."""
     prepare: Callable[[SessionHandle, UserInput], Awaitable[UserInput]] | None = None
     """Makes of what was typed what is sent: attaches what it mentions.  ``None``: nothing to do."""
-    connect: Callable[[SessionHandle, AskOutside], None] = lambda session, ask: None
+    connect: Callable[[SessionHandle, Asking], None] = lambda session, asking: None
     """Gives the session who answers its questions beside permissions."""
     commands: Callable[[], Iterable[Command]] = tuple
     """Slash commands besides the built-in ones, asked anew at each use."""

@@ -97,7 +97,7 @@ def _dialog(keys: KeyBindings, actions: Actions, modals: ModalQueue, asking: Fil
         def _(event: KeyPressEvent) -> None:
             digit = event.key_sequence[0].data
             if modals.answerable(digit=True):
-                modals.pick(int(digit) - 1)
+                modals.mark(int(digit) - 1)
             else:
                 actions.type_ahead(digit)
 
@@ -112,6 +112,13 @@ def _dialog(keys: KeyBindings, actions: Actions, modals: ModalQueue, asking: Fil
 
 def _type_ahead(keys: KeyBindings, actions: Actions, modals: ModalQueue, choosing: Filter) -> None:
     """Keys that are no answer."""
+
+    @keys.add(" ", filter=choosing & Condition(lambda: bool(modals.current and modals.current.marked is not None)))
+    def _(event: KeyPressEvent) -> None:
+        if modals.answerable(digit=True):
+            modals.mark()
+        else:
+            actions.type_ahead(" ")
 
     @keys.add("<any>", filter=choosing)
     def _(event: KeyPressEvent) -> None:
