@@ -137,10 +137,12 @@ def _hooks(fields: Fields) -> Mapping[str, Any]:
 
 
 def find_agent(name: str, *, cwd: Path, user: Path | None, trusted: bool = False) -> AgentDefinition | None:
-    """The nearest definition of that name, built-in ones last; ``UserError`` (file and line) when the file of that
+    """The definition of that name that wins, as in the catalog; ``UserError`` (file and line) when the file of that
     name can't be used.  For callers that need one agent and no catalog."""
     broken: DefinitionError | None = None
-    for place in (*find_places(cwd, user=user, trusted=trusted), BUILT_IN):
+    places = find_places(cwd, user=user, trusted=trusted)
+    strange = [p for p in places if not p.trusted]  # takes the place of nothing that the user knows
+    for place in (*(p for p in places if p.trusted), BUILT_IN, *strange):
         for file in markdown_files(place, "agents"):
             try:
                 agent, _ = parse_agent(read_document(file.path), place)

@@ -61,6 +61,10 @@ class Invoker:
             agent=skill.agent,
         )
 
+    def forget(self) -> None:
+        """Nothing is in use any more."""
+        self._used.clear()
+
     def in_use(self) -> str:
         """What is attached again after a compaction: the latest first, until the tokens are used up."""
         parts: list[str] = []

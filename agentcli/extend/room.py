@@ -180,14 +180,21 @@ class Extensions:
         self._places = tuple(changed)
         self.refresh()
 
-    def resume(self, sections: Mapping[str, str | None], messages: Iterable[Message]) -> None:
+    def resume(
+        self, sections: Mapping[str, str | None], messages: Iterable[Message], *, skill_tool: bool = True
+    ) -> None:
         """Call when a session is resumed, with the restored section values and messages: what was told then is not
-        told again."""
+        told again.  ``skill_tool``: the session has the Skill tool, so it is told of new skills."""
         reminders = [b.text for m in messages for b in m.content if isinstance(b, TextBlock) and b.origin == "reminder"]
-        texts = [*(t for t in sections.values() if t), *reminders]
-        for told in (self._skills_told, self._agents_told):
-            told.believe(["\n".join(texts)])
+        text = "\n".join([*(t for t in sections.values() if t), *reminders])
+        self._skills_told.believe([text], asked=skill_tool and bool(sections))
+        self._agents_told.believe([text])
         self._resumed = True
+
+    def clear(self) -> None:
+        """Call with ``/clear``: no skill is in use any more."""
+        self._fitting.clear()
+        self._invoker.forget()
 
     async def collect(self, moment: Moment, *, paths: Sequence[Path] = ()) -> list[Reminder]:
         """New, changed and vanished skills and agents; skills that fit files which were touched; after a compaction

@@ -28,10 +28,11 @@ class Told:
         """The whole list is being told now."""
         self.items = {item.name: item.text for item in items}
 
-    def believe(self, texts: Iterable[str]) -> None:
-        """What an earlier run told, by the lists in its texts."""
+    def believe(self, texts: Iterable[str], *, asked: bool = False) -> None:
+        """What an earlier run told, by the lists in its texts.  ``asked``: a list was asked for, even if it was
+        empty."""
         names = [name for text in texts for name in _names(text, self.heading)]
-        if names:
+        if names or asked:
             self.items = dict.fromkeys(names)
 
     def news(self, items: Iterable[Item]) -> str:

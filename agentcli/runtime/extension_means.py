@@ -23,6 +23,7 @@ from agentcli.ports.skills import InvokedSkill, LineOutcome
 from agentcli.ports.tools import ToolCall
 from agentcli.processes import ProcessManager
 from agentcli.runtime.world import World
+from agentcli.settings.merged import Settings
 from agentcli.tools.bash_run import Foreground, check_command, perform
 from agentcli.tools.bash_shell import Shell
 
@@ -83,6 +84,13 @@ def connect(extensions: Extensions, to: Connections) -> HookRoom:
     room = HookRoom(config, means)
     extensions.hooks = room
     return room
+
+
+def renew(extensions: Extensions, settings: Settings) -> None:
+    """The settings were read again, or the project was trusted meanwhile."""
+    extensions.use(settings, trusted=settings.trusted)
+    if isinstance(extensions.hooks, HookRoom):
+        extensions.hooks.use(read_hooks(settings))
 
 
 def common_fields(to: Connections) -> dict[str, Any]:

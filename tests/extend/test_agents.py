@@ -179,7 +179,11 @@ def test_finding_one_agent_without_a_catalog(project: Path, home: Path) -> None:
         assert (found and found.body) == body
     with pytest.raises(UserError, match=r"broken\.md:1: the agent has no description"):
         find_agent("broken", cwd=project, user=home / ".claude")
-    assert find_agent("explore", cwd=project, user=None) is not None
+    agent(project, "explore", "by project")
+    for trusted, scope in ((True, "project"), (False, "built-in")):
+        found = find_agent("explore", cwd=project, user=None, trusted=trusted)
+        assert found is not None
+        assert found.scope == scope
 
 
 def test_the_list_for_the_model(project: Path) -> None:

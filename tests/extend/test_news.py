@@ -131,6 +131,25 @@ async def test_a_resumed_session_hears_only_what_is_new(project: Path) -> None:
     assert await told(again) == []
 
 
+async def test_a_resumed_session_that_had_no_skills_hears_of_the_first(project: Path) -> None:
+    section = f"# This session\n\n{extensions(project).agents_listing()}"
+    again, bare, without = extensions(project), extensions(project), extensions(project)
+    again.resume({"session_guidance": section}, [])
+    bare.resume({}, [])
+    without.resume({"session_guidance": section}, [], skill_tool=False)
+    skill(project, "a", description="A")
+    assert await told(again) == [Reminder("skills", "There are new or changed skills:\n- a: A")]
+    assert await told(bare) == await told(without) == []
+
+
+async def test_a_cleared_conversation_has_no_skill_in_use(project: Path) -> None:
+    skill(project, "a", description="A")
+    found = await started(project)
+    await found.invoke("a")
+    found.clear()
+    assert await told(found, "after_compaction") == []
+
+
 async def test_trust_that_comes_later(project: Path) -> None:
     skill(project, "a", description="A", allowed_tools="Bash(git *)")
     found = await started(project, trusted=False)

@@ -22,7 +22,7 @@ from agentcli.ports.skills import InvokedSkill
 from agentcli.ports.tools import ToolCall
 from agentcli.runtime.build import open_session
 from agentcli.runtime.extending import make_extensions
-from agentcli.runtime.extension_means import Connections, SkillGrants, about, connect
+from agentcli.runtime.extension_means import Connections, SkillGrants, about, connect, renew
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.session import Session
 from agentcli.runtime.session_hooks import SessionHooks
@@ -211,3 +211,14 @@ async def test_hooks_around_a_session(project: Path) -> None:
     )
     assert json.loads((project / "end.json").read_text())["reason"] == "other"
     assert events == [Notice("info", "Hi", "hook"), Notice("info", "Hi", "hook"), Notice("info", "bye", "hook")]
+
+
+async def test_settings_that_change_while_the_session_runs(project: Path) -> None:
+    path = write(project / ".claude" / "settings.json", json.dumps({"hooks": one("Stop", "exit 2")}))
+    skill(project, "a", description="A")
+    async with stage(project) as run:
+        assert (await run.hooks.fire(HookEvent("Stop"))).behavior == "deny"
+        write(path, json.dumps({"skillOverrides": {"a": "off"}}))
+        renew(run.extensions, run.session.world.files.reload().settings)
+        assert (await run.hooks.fire(HookEvent("Stop"))).behavior is None
+        assert dict(run.extensions.skills) == {}
