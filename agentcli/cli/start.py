@@ -55,7 +55,8 @@ def _headless(given: Launch) -> int:
     prompt = given.prompt if piping else _with_stdin(given.prompt)
     if not prompt.strip() and not piping:
         raise UsageError('no prompt: agentcli -p "…", or pipe text into it; without -p it needs a terminal')
-    from agentcli.ui.headless.run import HeadlessOptions, Streams, run_headless
+    from agentcli.ui.headless.options import HeadlessOptions, Streams
+    from agentcli.ui.headless.run import run_headless
 
     tool = given.permission_prompt_tool
     asks = piping and tool == "stdio"

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from agentcli.runtime.options import SessionOptions
-from agentcli.ui.headless.run import HeadlessOptions, Streams, run_headless
+from agentcli.ui.headless.options import HeadlessOptions, Streams
+from agentcli.ui.headless.run import run_headless
 from tests.api import ApiServer, Gate, reply, text, tool_use
 from tests.e2e.program import AGENTCLI
 from tests.ui.headless.client import Client, running, until

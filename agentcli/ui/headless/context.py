@@ -41,7 +41,7 @@ async def context_usage(session: Session) -> dict[str, Any]:
         "isAutoCompactEnabled": automatic,
         "autoCompactThreshold": threshold,
         "estimated": {"total": counted is None, "categories": True},
-        "memoryFiles": [],
+        "memoryFiles": _memory(session),
         "mcpTools": [],
         "agents": [],
         "skills": [],
@@ -50,3 +50,8 @@ async def context_usage(session: Session) -> dict[str, Any]:
         "systemPromptSections": [{"name": r.name, "tokens": r.tokens} for r in report.rows if r.included],
         "apiUsage": None,
     }
+
+
+def _memory(session: Session) -> list[dict[str, Any]]:
+    files = session.memory.loaded() if session.memory is not None else ()
+    return [{"path": str(f.path), "type": f.scope, "tokens": estimate_tokens(f.text)} for f in files]

@@ -13,8 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from agentcli.errors import UsageError, UserError
 from agentcli.events import Event
@@ -28,6 +27,7 @@ from agentcli.ui.headless.greeting import init_fields
 from agentcli.ui.headless.initialize import Wishes
 from agentcli.ui.headless.inputs import Prompt, Unreadable
 from agentcli.ui.headless.lines import Line, Lines
+from agentcli.ui.headless.options import HeadlessOptions, Streams
 from agentcli.ui.headless.reader import LineReader
 from agentcli.ui.headless.remarks import say, say_whole, tell
 from agentcli.ui.headless.reporter import Reporter
@@ -37,36 +37,9 @@ from agentcli.ui.headless.structured import OutputSchema
 from agentcli.ui.headless.turns import Turns
 from agentcli.ui.headless.writer import Output
 
-OutputFormat = Literal["text", "json", "stream-json"]
-InputFormat = Literal["text", "stream-json"]
 PATIENCE = 4.0
 """Seconds that a reader who takes nothing is waited for once a signal has come."""
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeadlessOptions:
-    """``partial``: the API's stream events too; ``replay``: user lines are echoed when they are taken on;
-    ``permission_prompts``: the client answers permission questions; ``states``: lines that say who has to act;
-    ``warnings`` are told once the run begins."""
-
-    output_format: OutputFormat = "text"
-    input_format: InputFormat = "text"
-    partial: bool = False
-    replay: bool = False
-    subagent_text: bool = False
-    json_schema: str | None = None
-    permission_prompts: bool = False
-    states: bool = False
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Streams:
-    """File descriptors; ``input`` is ``None`` where there is none."""
-
-    input: int | None = 0
-    output: int = 1
 
 
 async def run_headless(

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from agentcli.runtime.options import SessionOptions
+from agentcli.ui.headless.options import HeadlessOptions, Streams
 from agentcli.ui.headless.reader import LineReader
-from agentcli.ui.headless.run import HeadlessOptions, Streams, run_headless
+from agentcli.ui.headless.run import run_headless
 
 Line = dict[str, Any]
 STAMPS = ("uuid", "timestamp", "duration_ms", "duration_api_ms", "cwd", "seconds")

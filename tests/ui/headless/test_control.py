@@ -112,6 +112,7 @@ async def test_every_request_is_answered(api: ApiServer, project: Path) -> None:
 
 
 async def test_context_usage_before_and_after_a_turn(api: ApiServer, project: Path) -> None:
+    (project / "CLAUDE.md").write_text("Use tabs.\n")
     api.play("an answer")
     async with running() as client:
         await begun(client)
@@ -128,6 +129,8 @@ async def test_context_usage_before_and_after_a_turn(api: ApiServer, project: Pa
         assert 0 < usage["percentage"] < 100
         assert {s["name"] for s in usage["systemTools"]} >= {"Bash", "Read"}
         assert usage["systemPromptSections"]
+        files = [(Path(f["path"]).name, f["type"]) for f in usage["memoryFiles"]]
+        assert files == [("CLAUDE.md", "project")]
     exact = api.requests[0].cache
     assert second["totalTokens"] - exact.total in range(1, 20)
 
