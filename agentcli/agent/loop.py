@@ -125,9 +125,15 @@ class Turn:
                 return None
             case "compact":
                 await self._mender.compact_once()
-            case "end" if not self._queue and (ending := await self._hooks.stopping(self.tally.text)) is not None:
+            case "end" if (ending := await self._ended()) is not None:
                 return ending
             case _:
                 pass
         await self._talk.complete(self._queue.drain(), note=step.note)
         return None
+
+    async def _ended(self) -> Ending | None:
+        """How the turn ends here; ``None`` where something is left to tell, or a hook objects."""
+        if self._queue or await self._rooms.outstanding():
+            return None
+        return await self._hooks.stopping(self.tally.text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,6 +32,10 @@ def _no_tools() -> tuple[ToolSpec, ...]:
 
 def _itself(call: ToolCall) -> ToolCall:
     return call
+
+
+async def _nothing_open() -> bool:
+    return False
 
 
 def _free(model: str, usage: Usage) -> float | None:
@@ -66,6 +70,8 @@ class Rooms:
     resolve: Callable[[ToolCall], ToolCall] = _itself
     """The real call behind one of a dispatcher, before anything else sees it."""
     broken_off: Callable[[str, Usage], float | None] = _free
+    outstanding: Callable[[], Awaitable[bool]] = _nothing_open
+    """Asked before a turn ends: whether there are reports that the model still has to be told.  May wait for them."""
 
 
 @dataclass(slots=True)

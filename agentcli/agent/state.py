@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -58,6 +58,8 @@ class SessionState:
     pending: list[Reminder] = field(default_factory=list)
     """Notes of the engine's own (an interruption, a hook's context) for the next user message."""
     call_ids: set[str] = field(default_factory=set)
+    on_spend: Callable[[str, Usage, float | None], None] | None = None
+    """Hears of every paid request: (model, usage, cost)."""
 
     def append(self, message: Message) -> None:
         append(self.messages, message)
@@ -96,6 +98,8 @@ class SessionState:
     def spend(self, model: str, usage: Usage, cost: float | None) -> None:
         self.usage[model] = self.usage.get(model, Usage()) + usage
         self.cost = None if cost is None or self.cost is None else self.cost + cost
+        if self.on_spend is not None:
+            self.on_spend(model, usage, cost)
 
     def set_todos(self, todos: tuple[Todo, ...]) -> None:
         self.todos = todos

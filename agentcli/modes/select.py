@@ -29,6 +29,15 @@ def coordinator_level(feature: Feature, env: Mapping[str, str]) -> LevelText:
     return coordinator_system_prompt
 
 
+def coordinator_tools(feature: Feature, env: Mapping[str, str]) -> tuple[str, ...] | None:
+    """The only tools of the main thread in coordinator mode; ``None`` where it is off."""
+    if not coordinator_active(feature, env):
+        return None
+    from agentcli.modes.coordinator import COORDINATOR_TOOLS
+
+    return COORDINATOR_TOOLS
+
+
 def active_proactive_words(feature: Feature, *, active: bool) -> ProactiveWords | None:
     """The texts of proactive mode; ``None`` where its flags are off or it is not active."""
     if not active or not (feature("PROACTIVE") or feature("KAIROS")):

@@ -88,7 +88,8 @@ class Questioner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AgentBudget:
-    """Upper bounds for a subagent and everything below it; ``None`` is unbounded."""
+    """Upper bounds for a subagent and everything below it; ``None`` is unbounded.  ``turns`` counts requests to the
+    model, ``tokens`` input (cached too) and output."""
 
     turns: int | None = None
     tokens: int | None = None
@@ -98,9 +99,13 @@ class AgentBudget:
 
 @dataclass(frozen=True, slots=True)
 class AgentReport:
+    """``id`` and ``agent`` (its kind) say who reports."""
+
     text: str
     is_error: bool = False
     steps: int = 0
+    id: str = ""
+    agent: str = ""
 
 
 class Todos(Protocol):

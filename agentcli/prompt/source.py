@@ -69,6 +69,10 @@ class PromptSource:
             return prompt
         return replace(prompt, parts=(attribution_part(context.attribution), *prompt.parts))
 
+    def model_of(self, model: str) -> PromptModel:
+        """The model as prompts name it."""
+        return PromptModel.of(self._describe_model(model))
+
     def model_switched(self) -> None:
         """Has the environment section computed again at the next step: it names the model, and a switched model has no
         cache to lose."""
@@ -115,7 +119,7 @@ class PromptSource:
     def _at(self, step: StepContext) -> PromptContext:
         return replace(
             self.context,
-            model=PromptModel.of(self._describe_model(step.model)),
+            model=self.model_of(step.model),
             interactive=step.interactive,
             layout=self._cache.latch("layout", self.context.layout),
             global_scope=self._global_scope(),

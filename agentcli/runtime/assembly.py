@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from agentcli.agent.agent import Agent
 from agentcli.agent.reminders import Reminders
 from agentcli.agent.rooms import Rooms
 from agentcli.agent.sources import ChangedFilesSource, DateSource, GrantedSource, ModeSource, TodoSource
+from agentcli.agent.subagent_crew import Crew, CrewReminders
 from agentcli.events import EventStream, ModeChanged
 from agentcli.model.monitor import CacheMonitor
 from agentcli.model.scripted import ScriptedClient
 from agentcli.model.usage import Ledger
 from agentcli.modes.agent import MainThreadAgent
-from agentcli.modes.plan import mode_reminder
+from agentcli.modes.plan import EXIT_TOOL, mode_texts
+from agentcli.modes.select import coordinator_tools
 from agentcli.permissions.broker import Broker
 from agentcli.ports.model import ModelClient
 from agentcli.ports.permissions import Destination, Hooks, NoHooks
 from agentcli.ports.prompt import ReminderSource
 from agentcli.prompt.source import PromptSource
+from agentcli.runtime.asking import Questions
 from agentcli.runtime.beginning import first_state, limits
 from agentcli.runtime.directory import SessionDirectory
+from agentcli.runtime.extending import make_extensions
 from agentcli.runtime.guard import make_gate, may_bypass, only_reads_line
 from agentcli.runtime.journal import CurrentJournal
 from agentcli.runtime.models import Models
 from agentcli.runtime.prompting import make_prompt_source, prompt_context
 from agentcli.runtime.remembering import make_memory
 from agentcli.runtime.session import Session
-from agentcli.runtime.toolbox import ContextFactory, make_toolbox
+from agentcli.runtime.spawning import Parent, main_crew
+from agentcli.runtime.toolbox import ContextFactory, make_means
 from agentcli.runtime.world import World, scratch_enabled
 from agentcli.sessions import OpenSession, SessionStore, recorder
 from agentcli.tools.jobs import JobReminders
-
 
 _ANSWERED = frozenset(get_args(Destination))
 """Origins of rules that an answer of this session brought."""
@@ -63,22 +67,38 @@ class Assembly:
         self.models = Models(world, client)
         self.directory = SessionDirectory(opened.directory)
         self.memory = make_memory(world, warn)
-        self.gate = make_gate(world, private=(self.directory(),))
+        self.scratch = self.directory() / "scratch" if scratch_enabled(world) else None
+        own = (self.scratch,) if self.scratch else ()
+        self.gate = make_gate(world, private=(self.directory(),), own=own, memory=self.memory)
         answerable = world.options.interactive or world.options.answers_permissions
         self.broker = Broker(self.events.emit, nobody=not answerable)
-        self.toolbox = make_toolbox(
-            world, self.events.emit, directory=self.directory, read_only=only_reads_line, wanted=self._wanted
+        self.extensions = make_extensions(world)
+        self.means = make_means(
+            world, directory=self.directory, read_only=only_reads_line, references=self.models.takes_references
         )
-        self.state = first_state(world, self.models, opened, model=model, specs=self.toolbox.specs())
-        self.scratch = self.directory() / "scratch" if scratch_enabled(world) else None
-        self.contexts = ContextFactory(world, self.toolbox, self.state, self.events.emit, self.directory, self.scratch)
+        self.toolbox = self.means.toolbox(
+            self.events.emit,
+            lambda: self.state.cache,
+            wanted=self._wanted,
+            only=coordinator_tools(world.features, world.env),
+            seldom=() if self.extensions.skills or self.extensions.commands else ("Skill",),
+        )
+        self.state = first_state(
+            world, self.models, opened, model=model, specs=self.toolbox.specs(), known=self.toolbox.known()
+        )
+        self.toolbox.deferred.restore(self.state.tools)
+        self.questions = Questions()
+        self.contexts = ContextFactory(
+            world, self.toolbox, self.state, self.events.emit, self.directory, self.scratch, self._services
+        )
         self.prompt = self._prompt(self.scratch)
+        self.crew = self._crew()
         self.journal = CurrentJournal(opened.journal)
 
     def session(self, store: SessionStore, monitor: CacheMonitor) -> Session:
         """The session.  The journal's listener is the first one: nothing is shown before it is kept."""
 
-        ledger = self.client.ledger if isinstance(self.client, ScriptedClient) else monitor.ledger
+        ledger = self.ledger = self.client.ledger if isinstance(self.client, ScriptedClient) else monitor.ledger
 
         def reset() -> None:
             made.begin_anew()
@@ -102,6 +122,8 @@ class Assembly:
             opened=self.opened,
             directory=self.directory,
             memory=self.memory,
+            crew=self.crew,
+            questions=self.questions,
             allow_bypass=may_bypass(self.world),
             title=self.world.options.name or (self.opened.loaded.title if self.opened.loaded else ""),
         )
@@ -129,6 +151,9 @@ class Assembly:
             seen=self.toolbox.seen,
             model_info=self.models.info,
             reset=reset,
+            late_tools=self.toolbox.deferred.late_tools,
+            resolve=self.toolbox.resolve,
+            outstanding=self.crew.untold if self.world.options.interactive else self.crew.outstanding,
             broken_off=self.models.broken_off(ledger, self.state.query_source),
         )
 
@@ -141,11 +166,47 @@ class Assembly:
             *sources,
             DateSource(self.world.clock, lambda: state.start_date, state.cache),
             ChangedFilesSource(self.toolbox.seen),
-            ModeSource(self.gate, mode_reminder, state.cache),
+            ModeSource(self.gate, self._mode_texts(), state.cache),
             TodoSource(state),
             GrantedSource(self._granted),
             JobReminders(self.toolbox.jobs),
+            CrewReminders(self.crew),
         ]
+
+    def _mode_texts(self) -> Callable[[str, str], str | None]:
+        here = EXIT_TOOL in self.toolbox.tools
+        return mode_texts(exit_tool=here, deferred=here and EXIT_TOOL not in self.toolbox.front)
+
+    def _services(self, tool_use_id: str) -> Mapping[str, Any]:
+        """What tools may use beside todos and jobs."""
+        return {
+            "spawner": self.crew.for_call(tool_use_id),
+            "questioner": self.questions,
+            "modes": self.gate,
+            "skills": self.extensions,
+        }
+
+    def _crew(self) -> Crew:
+        """The main agent's subagents."""
+        parent = Parent(
+            world=self.world,
+            models=self.models,
+            client=self.client,
+            means=self.means,
+            state=self.state,
+            prompt=self.prompt,
+            memory=self.memory,
+            gate=self.gate,
+            broker=self.broker,
+            hooks=lambda: self.hooks,
+            ledger=lambda: self.ledger,
+            directory=self.directory,
+            limits=limits(self.world),
+            may_bypass=may_bypass(self.world),
+            extensions=self.extensions,
+            warn=self.warn,
+        )
+        return main_crew(parent, self.events.emit)
 
     def _granted(self) -> list[str]:
         """What the user has allowed while the session ran."""
@@ -159,7 +220,7 @@ class Assembly:
             self.models,
             model=state.model,
             start_date=state.start_date,
-            tools=frozenset(t.name for t in state.tools),
+            tools=frozenset(self.toolbox.tools),
             scratch=scratch,
         )
         source = make_prompt_source(
@@ -168,6 +229,7 @@ class Assembly:
             context,
             cache=state.cache,
             memory=self.memory,
+            extensions=self.extensions,
             agent=self.main_agent,
             resumed=record,
             warn=self.warn,

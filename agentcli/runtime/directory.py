@@ -24,6 +24,12 @@ class SessionDirectory:
             self._path = self._beside() or self._make_temporary()
         return self._path
 
+    @property
+    def stored(self) -> bool:
+        """Whether what is in it stays after the session."""
+        self()
+        return not self._temporary
+
     def remove_temporary(self) -> None:
         """At the end of the session.  Safe to call twice."""
         if self._temporary and self._path is not None:

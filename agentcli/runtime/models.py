@@ -64,5 +64,9 @@ class Models:
         """Features that the server refused or the environment switched off."""
         return self.client.refused if isinstance(self.client, AnthropicClient) else frozenset()
 
+    def takes_references(self) -> bool:
+        """Whether the server takes tool references: the Anthropic API itself, where it has not refused them."""
+        return self.first_party and "deferral" not in self.refused
+
     def _connection(self) -> Connection | None:
         return self.client.connection if isinstance(self.client, AnthropicClient) else None

@@ -10,6 +10,7 @@ from agentcli import __version__
 from agentcli.conversation import ConversationCache
 from agentcli.env import truthy
 from agentcli.errors import UserError
+from agentcli.extend.room import Extensions
 from agentcli.memory import MemoryRoom
 from agentcli.modes.agent import MainThreadAgent
 from agentcli.modes.select import coordinator_level
@@ -65,12 +66,12 @@ def prompt_levels(world: World, agent: MainThreadAgent | None, resumed: PrefixRe
     )
 
 
-def prompt_sources(world: World, memory: MemoryRoom | None) -> PromptSources:
+def prompt_sources(world: World, memory: MemoryRoom | None, extensions: Extensions | None) -> PromptSources:
     """What the rooms give to the dynamic sections."""
     return PromptSources(
         memory=memory.section if memory else silent,
-        skills=silent,
-        agents=silent,
+        skills=extensions.skills_section if extensions else silent,
+        agents=extensions.agents_section if extensions else silent,
         mcp_instructions=silent,
         coordinator=coordinator_level(world.features, world.env),
     )
@@ -83,6 +84,7 @@ def make_prompt_source(
     *,
     cache: ConversationCache,
     memory: MemoryRoom | None = None,
+    extensions: Extensions | None = None,
     agent: MainThreadAgent | None = None,
     resumed: PrefixRecord | None = None,
     warn: Callable[[str], None],
@@ -94,7 +96,7 @@ def make_prompt_source(
     return PromptSource(
         context,
         cache=cache,
-        sources=prompt_sources(world, memory),
+        sources=prompt_sources(world, memory, extensions),
         describe_model=models.info,
         levels=prompt_levels(world, agent, resumed),
         global_scope=global_scope,

@@ -22,19 +22,22 @@ if TYPE_CHECKING:
     from agentcli.runtime.session import Session
 
 
-def resumed_tools(record: PrefixRecord, present: Sequence[ToolSpec], *, chosen: bool) -> tuple[ToolSpec, ...]:
+def resumed_tools(
+    record: PrefixRecord, present: Sequence[ToolSpec], known: Sequence[ToolSpec], *, chosen: bool
+) -> tuple[ToolSpec, ...]:
     """The tool array as it was sent.
 
-    Our own tools come as they are now, since it is this version that runs them; tools of servers stay as they were,
-    whether the server is there or not.  ``chosen``: the command line names the tools, so theirs is the array.
+    Our own tools (``known``; ``present`` are those that a new session has in front) come as they are now, since it is
+    this version that runs them; tools of servers stay as they were, whether the server is there or not.  ``chosen``:
+    the command line names the tools, so theirs is the array.
     """
-    here = {spec.name: spec for spec in present}
+    here = {spec.name: spec for spec in known}
     recorded = [_spec(raw) for raw in record.tools]
     foreign = {spec.name: spec for spec in recorded if spec.mcp or spec.raw is not None}
     if chosen:
         return (*present, *foreign.values())
-    known = here | foreign
-    return tuple(known[spec.name] for spec in recorded if spec.name in known)
+    every = here | foreign
+    return tuple(replace(every[s.name], deferred=s.deferred) for s in recorded if s.name in every)
 
 
 def resumed_effort(loaded: Loaded, model: str) -> Effort | None:

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from agentcli.agent.agent import Agent
 from agentcli.agent.state import SessionState
+from agentcli.agent.subagent_crew import Crew
 from agentcli.errors import SetupError, UserError
 from agentcli.events import (
     CacheObserved,
@@ -37,6 +38,7 @@ from agentcli.ports.prompt import Reminder
 from agentcli.ports.tools import Workspace
 from agentcli.prompt.section import clear_system_prompt_sections
 from agentcli.prompt.source import PromptSource
+from agentcli.runtime.asking import Questions
 from agentcli.runtime.directory import SessionDirectory
 from agentcli.runtime.figures import status_of, usage_by_model
 from agentcli.runtime.journal import CurrentJournal
@@ -73,6 +75,10 @@ class Session:
     opened: OpenSession
     directory: SessionDirectory
     memory: MemoryRoom | None
+    crew: Crew
+    """The subagents."""
+    questions: Questions
+    """Where a front end that can ask the user puts itself: ``questions.front``."""
     allow_bypass: bool
     title: str = ""
     start_notices: list[str] = field(default_factory=list)
@@ -157,7 +163,9 @@ class Session:
         return self.agent.take_back()
 
     def interrupt(self) -> None:
+        """Ends the turn, and every subagent."""
         self.agent.interrupt()
+        self.crew.interrupt()
 
     def answer(self, request_id: str, answer: Answer) -> bool:
         return self.broker.answer(request_id, answer)
@@ -268,7 +276,7 @@ class Session:
             self.models,
             model=self.state.model,
             start_date=self.state.start_date,
-            tools=frozenset(t.name for t in self.state.tools),
+            tools=frozenset(self.toolbox.tools),
             scratch=self.contexts.scratch,
         )
 
@@ -282,6 +290,7 @@ class Session:
         self.broker.withdraw_all()
         self.agent.interrupt()
         await self.agent.idle()
+        await self.crew.close()
         if self.warming is not None:
             await self.warming
         try:

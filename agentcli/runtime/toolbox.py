@@ -2,71 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from agentcli.agent.state import SessionState
 from agentcli.agent.todos import SessionTodos
+from agentcli.conversation import ConversationCache
 from agentcli.events import Emit, ToolOutput
 from agentcli.files.private import write_private
 from agentcli.files.seen import FilesSeen
+from agentcli.mcp.deferral import wish
 from agentcli.paths import private_directory
 from agentcli.ports.model import ToolSpec
-from agentcli.ports.tools import Tool, ToolContext
+from agentcli.ports.tools import Tool, ToolCall, ToolContext
 from agentcli.processes import ProcessManager
+from agentcli.runtime.deferred import DeferredTools
 from agentcli.runtime.world import World
 from agentcli.tools.bash_shell import Shell
 from agentcli.tools.jobs import JobTable
+from agentcli.tools.mcp_call import McpCall, resolve
 from agentcli.tools.registry import builtin_tools
+from agentcli.tools.tool_search import ToolSearch
 
 
 @dataclass(slots=True)
 class Toolbox:
-    """``tools`` stand in the order in which they are sent."""
+    """The tools of one conversation.  ``tools`` are all that can be called, those in ``front`` are sent from the
+    start, in that order; the others are found through ``deferred``."""
 
     tools: Mapping[str, Tool]
+    front: tuple[str, ...]
+    deferred: DeferredTools
     processes: ProcessManager
     shell: Shell
     jobs: JobTable
     seen: FilesSeen
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """As they are sent.  Nothing is deferred where no ``ToolSearch`` could bring it."""
-        found = "ToolSearch" in self.tools
-        return tuple(replace(t.spec, deferred=t.spec.deferred and found) for t in self.tools.values())
+        """As they are sent in front."""
+        return tuple(replace(self.tools[name].spec, deferred=False) for name in self.front)
+
+    def known(self) -> tuple[ToolSpec, ...]:
+        """Every tool of ours: those in front, then those that may have been given."""
+        behind = (replace(t.spec, deferred=True) for name, t in self.tools.items() if name not in self.front)
+        return (*self.specs(), *behind)
+
+    def resolve(self, call: ToolCall) -> ToolCall:
+        """The real call behind one of the dispatcher (``Rooms.resolve``)."""
+        return resolve(call, self.tools.__contains__)
 
     async def close(self) -> None:
         await self.jobs.close()
         await self.processes.close()
 
 
-def make_toolbox(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What toolboxes of one session share.  ``read_only`` judges a shell line, ``references`` says whether the model's
+    server takes tool references now."""
+
+    world: World
+    processes: ProcessManager
+    shell: Shell
+    read_only: Callable[[str], bool]
+    references: Callable[[], bool]
+
+    def toolbox(
+        self,
+        emit: Emit,
+        cache: Callable[[], ConversationCache],
+        *,
+        wanted: Callable[[str], bool],
+        only: Collection[str] | None = None,
+        seldom: Collection[str] = (),
+    ) -> Toolbox:
+        """A toolbox with jobs and seen files of its own.  ``wanted`` says of a tool's name whether the conversation has
+        it; with ``only`` these alone are there, all of them in front; ``seldom`` are deferred like those that always
+        are."""
+        jobs = JobTable(self.shell, self.processes, emit)
+        built = builtin_tools(shell=self.shell, jobs=jobs, read_only=self.read_only, environ=self.world.env)
+        tools = {tool.spec.name: tool for tool in built if wanted(tool.spec.name)}
+        if only is not None:
+            tools = {name: tool for name, tool in tools.items() if name in only}
+        behind = {n: replace(t.spec, deferred=True) for n, t in tools.items() if t.spec.deferred or n in seldom}
+        searched = bool(behind) and only is None and wanted("ToolSearch") and wish(self.world.env).place != "front"
+        deferred = DeferredTools(behind.values() if searched else (), cache, self.references)
+        front = [name for name in tools if not (searched and name in behind)]
+        if searched:
+            tools |= {"ToolSearch": ToolSearch(deferred), "McpCall": McpCall(deferred.names)}
+            front += ["ToolSearch"] if self.references() else ["ToolSearch", "McpCall"]
+        return Toolbox(tools, tuple(front), deferred, self.processes, self.shell, jobs, FilesSeen())
+
+
+def make_means(
     world: World,
-    emit: Emit,
     *,
     directory: Callable[[], Path],
     read_only: Callable[[str], bool],
-    wanted: Callable[[str], bool],
-) -> Toolbox:
-    """``directory`` is the session's private directory (made when it is first needed), ``wanted`` says of a built-in
-    tool's name whether the session has it."""
+    references: Callable[[], bool],
+) -> Means:
+    """``directory`` is the session's private directory (made when it is first needed)."""
     processes = ProcessManager()
-    shell = Shell(
-        processes,
-        directory() / "shell",
-        base=lambda: world.env,
-        startup=not world.bare,
-    )
-    jobs = JobTable(shell, processes, emit)
-    tools = builtin_tools(shell=shell, jobs=jobs, read_only=read_only, environ=world.env)
-    chosen = {tool.spec.name: tool for tool in tools if wanted(tool.spec.name)}
-    return Toolbox(chosen, processes, shell, jobs, FilesSeen())
+    shell = Shell(processes, directory() / "shell", base=lambda: world.env, startup=not world.bare)
+    return Means(world=world, processes=processes, shell=shell, read_only=read_only, references=references)
+
+
+def _no_more(tool_use_id: str) -> Mapping[str, Any]:
+    return {}
 
 
 @dataclass(slots=True)
 class ContextFactory:
-    """Makes the ``ToolContext`` of a call."""
+    """Makes the ``ToolContext`` of a call.  ``more`` gives services beside todos and jobs, by the call's id."""
 
     world: World
     toolbox: Toolbox
@@ -74,6 +123,7 @@ class ContextFactory:
     emit: Emit
     directory: Callable[[], Path]
     scratch: Path | None
+    more: Callable[[str], Mapping[str, Any]] = field(default=_no_more)
 
     def __call__(self, tool_use_id: str) -> ToolContext:
         def output(text: str) -> None:
@@ -85,7 +135,7 @@ class ContextFactory:
             output=output,
             spill=self.spill,
             seen=self.toolbox.seen,
-            services={"todos": SessionTodos(self.state), "jobs": self.toolbox.jobs},
+            services={"todos": SessionTodos(self.state), "jobs": self.toolbox.jobs, **self.more(tool_use_id)},
             environment=self.environment(),
             tool_use_id=tool_use_id,
         )

@@ -6,15 +6,21 @@ from collections.abc import Callable, Mapping
 
 from agentcli.ports.jobs import Jobs
 from agentcli.ports.tools import Tool
+from agentcli.tools.agent import Agent
+from agentcli.tools.ask_user_question import AskUserQuestion
 from agentcli.tools.bash import Bash
 from agentcli.tools.bash_output import BashOutput
 from agentcli.tools.bash_shell import Shell
 from agentcli.tools.edit import Edit
+from agentcli.tools.exit_plan_mode import ExitPlanMode
 from agentcli.tools.glob import Glob
 from agentcli.tools.grep import Grep
 from agentcli.tools.kill_shell import KillShell
 from agentcli.tools.notebook_edit import NotebookEdit
 from agentcli.tools.read import Read
+from agentcli.tools.send_message import SendMessage
+from agentcli.tools.skill import Skill
+from agentcli.tools.task_stop import TaskStop
 from agentcli.tools.todo_write import TodoWrite
 from agentcli.tools.write import Write
 
@@ -35,7 +41,13 @@ def builtin_tools(
         Glob(),
         Grep(),
         TodoWrite(),
+        Agent(),
+        Skill(),
         BashOutput(jobs),
         KillShell(jobs),
         NotebookEdit(),
+        SendMessage(),
+        TaskStop(),
+        AskUserQuestion(),
+        ExitPlanMode(),
     )

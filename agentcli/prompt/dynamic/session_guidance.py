@@ -15,8 +15,8 @@ _UNATTENDED = (
 )
 _ASK = "Ask with AskUserQuestion only what you can't find out and what changes the work."
 _DELEGATE = (
-    "Hand wide searches and self-contained work to subagents (Agent), several in one answer where they don't need each "
-    "other; don't do their work yourself meanwhile. What a few calls can find, find yourself."
+    "Hand wide searches and self-contained work to subagents (Agent), independent ones in one answer, and don't do it "
+    "yourself meanwhile. What a few calls can find, find yourself."
 )
 _DEFERRED = "More tools exist than are listed: look with ToolSearch before you say that something can't be done."
 _SKILL = "When a skill below fits the task, call Skill before anything else; `/NAME` from the user means the skill."

@@ -1,0 +1,138 @@
+"""What a subagent sees of the session: its prompt, the permissions, the user, the hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from agentcli.agent.subagent import REPORT
+from agentcli.conversation import ConversationCache, SystemPrompt
+from agentcli.memory import MemoryRoom
+from agentcli.permissions.gate import Gate
+from agentcli.permissions.policy import decide
+from agentcli.permissions.verdicts import Policy
+from agentcli.ports.permissions import (
+    Answer,
+    ApprovalRequest,
+    Approver,
+    Decision,
+    HookEvent,
+    Hooks,
+    HookVerdict,
+    PermissionMode,
+    PermissionUpdate,
+)
+from agentcli.ports.prompt import PromptSources, StepContext
+from agentcli.ports.tools import ToolCall, Workspace
+from agentcli.prompt.context import NO_SOURCES, PromptContext
+from agentcli.prompt.identity import attribution_part
+from agentcli.prompt.section import clear_system_prompt_sections
+from agentcli.prompt.subagent import subagent_head_text, subagent_system_prompt
+
+_OVERRIDING: frozenset[PermissionMode] = frozenset({"bypassPermissions", "acceptEdits", "plan"})
+"""Modes of the session that count for every agent, whatever its definition says."""
+
+PATHS = ("file_path", "notebook_path")
+
+
+class AgentPrompt:
+    """A subagent's prompt and memory.  The prompt stays as it was built until the conversation begins anew."""
+
+    def __init__(
+        self, context: Callable[[], PromptContext], body: str, cache: ConversationCache, memory: MemoryRoom | None
+    ) -> None:
+        self._context = context
+        self._body = body
+        self._cache = cache
+        self.memory = memory.branch() if memory is not None else None
+        self._prompt = self._built()
+
+    async def effective(self, step: StepContext) -> SystemPrompt:
+        return self._prompt
+
+    async def report(self) -> str | None:
+        """What every subagent is told about its report."""
+        return REPORT
+
+    async def memory_text(self) -> str | None:
+        """The head reminder: the memory files."""
+        if self.memory is None:
+            return None
+        sources: PromptSources = replace(NO_SOURCES, memory=self.memory.section)
+        # Asked where a conversation begins (anew), so that nothing that was read before counts.
+        return await subagent_head_text(self._context(), sources, ConversationCache())
+
+    def begin_anew(self) -> None:
+        clear_system_prompt_sections(self._cache)
+        self._prompt = self._built()
+
+    def _built(self) -> SystemPrompt:
+        context = self._context()
+        prompt = subagent_system_prompt(context, self._body)
+        if not context.attribution:
+            return prompt
+        return replace(prompt, parts=(attribution_part(context.attribution), *prompt.parts))
+
+
+class AgentGate:
+    """The session's policy, for an agent that works in a place of its own and may have a mode of its own."""
+
+    def __init__(
+        self, gate: Gate, place: Callable[[], Workspace], mode: PermissionMode | None, *, may_bypass: bool
+    ) -> None:
+        self._gate = gate
+        self._place = place
+        forbidden = mode == "bypassPermissions" and not (may_bypass and gate.bypass_allowed)
+        self._own = None if forbidden else mode
+
+    @property
+    def mode(self) -> PermissionMode:
+        session = self._gate.mode
+        return session if self._own is None or session in _OVERRIDING else self._own
+
+    def set_mode(self, mode: PermissionMode) -> None:
+        self._gate.set_mode(mode)
+
+    def check(self, call: ToolCall) -> Decision:
+        place = self._place()
+        named = {k: str(place.resolve(v)) for k in PATHS if isinstance(v := call.input.get(k), str)}
+        session = self._gate.check(replace(call, input={**call.input, **named}))
+        if session.behavior == "deny" and session.rule == "memory":
+            return session
+        return decide(call, self._policy(place))
+
+    def apply(self, updates: tuple[PermissionUpdate, ...]) -> None:
+        self._gate.apply(updates)
+
+    def _policy(self, place: Workspace) -> Policy:
+        policy = self._gate.policy()
+        return replace(policy, mode=self.mode, ground=replace(policy.ground, workspace=place))
+
+
+@dataclass(frozen=True, slots=True)
+class AgentApprover:
+    """Asks the user in the agent's name.  An answer that stops something stops the call, not the session's turn."""
+
+    approver: Approver
+    agent: str
+
+    async def ask(self, request: ApprovalRequest) -> Answer:
+        answer = await self.approver.ask(replace(request, agent=self.agent))
+        return replace(answer, interrupt=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentHooks:
+    """Hooks that don't know of agents themselves: those of a whole session's turn are not an agent's."""
+
+    hooks: Hooks
+    agent: str
+    id: str
+
+    async def fire(self, event: HookEvent) -> HookVerdict:
+        if event.name == "UserPromptSubmit":
+            return HookVerdict()
+        fields = {**(event.fields or {}), "agent_id": self.id, "agent_type": self.agent}
+        if event.name == "Stop":
+            return await self.hooks.fire(HookEvent("SubagentStop", self.agent, fields))
+        return await self.hooks.fire(HookEvent(event.name, event.matcher, fields))
