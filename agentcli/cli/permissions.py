@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import cast
 
 from agentcli.errors import UsageError
 from agentcli.permissions.explain import call_of, explain
-from agentcli.ports.permissions import PERMISSION_MODES, PermissionMode
+from agentcli.ports.permissions import PERMISSION_MODES
 from agentcli.runtime.guard import make_gate
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.world import read_world
@@ -19,7 +18,7 @@ def run_permissions_test(call: str, *, mode: str | None, as_json: bool) -> int:
     """Prints the decision that a session in this directory would make; runs nothing.  0."""
     if mode is not None and mode not in PERMISSION_MODES:
         raise UsageError(f"--mode {mode!r}: one of {', '.join(PERMISSION_MODES)}")
-    options = SessionOptions(cwd=Path.cwd(), permission_mode=cast("PermissionMode | None", mode), persist=False)
+    options = SessionOptions(cwd=Path.cwd(), permission_mode=mode, persist=False)
     gate = make_gate(read_world(options))
     if not as_json:
         sys.stdout.write(explain(call, gate.policy()).rstrip("\n") + "\n")

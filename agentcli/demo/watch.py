@@ -12,7 +12,7 @@ from agentcli.ports.permissions import Answer
 from agentcli.runtime.build import open_session
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.session import Session
-from agentcli.ui.terminal.plain import Lines, PlainView
+from agentcli.ui.terminal.plain_lines import Lines, PlainView
 
 
 async def watch(options: SessionOptions, prompt: str, client: ModelClient) -> None:
