@@ -133,6 +133,15 @@ def test_details_of_real_repositories(project: Path, home: Path) -> None:
     )
 
 
+def test_our_own_directory() -> None:
+    root = Path(__file__).parents[2]
+    found = extensions(root)
+    assert found.warnings == ()
+    assert "reviewer" in found.agents
+    assert {"add-command", "add-section", "add-tool"} <= set(found.commands)
+    assert all(c.description and c.argument_hint for c in found.commands.values())
+
+
 def hostile(project: Path, marker: Path) -> Path:
     """A repository in which everything that could act wants to leave a mark, or to take over."""
     act = f"touch {marker}"
