@@ -49,6 +49,7 @@ async def test_a_note_may_turn_out_to_be_a_message_or_nothing(session: ScriptedS
         await show.see("❯ /remember 5 is the issue to mend\n\nNothing was added.\n\n❯ /remember")
         show.keys("4")
         await show.until(lambda: session.received == [UserInput("#5 is the issue to mend")])
+        await show.gone("4. Nowhere")
         show.keys("#7 too\r")
         await show.see("4. Nowhere")
         show.keys("4")

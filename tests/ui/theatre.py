@@ -25,6 +25,7 @@ from agentcli.ui.terminal.capabilities import Capabilities
 from agentcli.ui.terminal.device import FrameOutput
 from agentcli.ui.terminal.live import LiveApplication
 from agentcli.ui.terminal.screen import TerminalOptions, color_depth
+from agentcli.ui.terminal.statuscommand import StatusSource
 from agentcli.ui.terminal.way import Asking, Way
 from tests.ui.emulator import Emulator
 from tests.ui.scripted import ScriptedSession
@@ -136,6 +137,7 @@ async def theatre(
     restart: Callable[[str], Awaitable[ScriptedSession]] | None = None,
     commands: tuple[Command, ...] = (),
     question: TrustQuestion | None = None,
+    status_line: StatusSource | None = None,
     prepare: Callable[[ScriptedSession, UserInput], Awaitable[UserInput]] | None = None,
     **options: object,
 ) -> AsyncIterator[Theatre]:
@@ -154,9 +156,11 @@ async def theatre(
         def connect(_: object, asking: Asking) -> None:
             session.asking = asking
 
+        way = Way(start, restart, lambda _: past, _title, prepare, connect, lambda _: status_line)
+        way = replace(way, question=question, trust=trusted)
         show.result = asyncio.create_task(
             converse(
-                Way(start, restart, lambda _: past, _title, prepare, connect, question=question, trust=trusted),
+                way,
                 values,
                 capabilities,
                 Registry(lambda: commands),

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, TextIO
 
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import Input, create_input
@@ -16,15 +14,14 @@ from prompt_toolkit.input import Input, create_input
 from agentcli.commands.registry import Registry
 from agentcli.errors import AgentcliError
 from agentcli.i18n import choose_language
-from agentcli.messages import Json, Message
 from agentcli.paths import agentcli_home, project_slug
-from agentcli.ports.frontend import SessionHandle, UserInput
 from agentcli.ports.model import ModelClient
-from agentcli.runtime.options import Resume, SessionOptions
+from agentcli.runtime.options import SessionOptions
 from agentcli.ui.terminal.actions import TerminalActions
 from agentcli.ui.terminal.capabilities import Capabilities, detect
 from agentcli.ui.terminal.controller import Controller, user_input
 from agentcli.ui.terminal.device import FrameOutput, terminal_size
+from agentcli.ui.terminal.engine import engine_way
 from agentcli.ui.terminal.output.markdown import preload
 from agentcli.ui.terminal.plain import run_plain
 from agentcli.ui.terminal.preferences import preferences
@@ -32,11 +29,10 @@ from agentcli.ui.terminal.screen import Screen, TerminalOptions, color_depth
 from agentcli.ui.terminal.signals import HANG_UP, ending_signals
 from agentcli.ui.terminal.theme import choose_theme
 from agentcli.ui.terminal.trust import settle_trust, trust_dialog
-from agentcli.ui.terminal.way import Asking, Way
+from agentcli.ui.terminal.way import Way
 
 if TYPE_CHECKING:
-    from agentcli.runtime.session import Session
-    from agentcli.runtime.trusting import TrustQuestion
+    pass
 
 
 FAILED = 2
@@ -69,53 +65,13 @@ async def run_terminal(
         sys.stderr.write(f"agentcli: {error}\n")
         return FAILED
     return await run_front_end(
-        _way(options, client, question),
+        engine_way(options, client, question),
         directory=options.cwd,
         first_prompt=first_prompt,
         theme=theme or wishes.theme,
         language=language or os.environ.get("AGENTCLI_LANG") or wishes.language,
         vi=vi or wishes.vi,
     )
-
-
-def _way(options: SessionOptions, client: ModelClient | None, question: TrustQuestion | None) -> Way:
-    chosen = options
-
-    async def start() -> SessionHandle:
-        # Loaded beside the loop, so that what is typed meanwhile shows at once.
-        await asyncio.to_thread(import_module, "agentcli.runtime.build")
-        from agentcli.runtime.build import open_session
-
-        return await open_session(chosen, client=client)
-
-    async def restart(session_id: str) -> SessionHandle:
-        from agentcli.runtime.build import open_session
-
-        return await open_session(replace(chosen, resume=Resume(query=session_id), session_id=""), client=client)
-
-    def trust() -> None:
-        nonlocal chosen
-        chosen = replace(options, trust=True)
-
-    def past(session: SessionHandle) -> tuple[Message, ...]:
-        return tuple(cast("Session", session).state.messages)
-
-    def title(session: SessionHandle, tool: str, given: Json) -> str:
-        known = cast("Session", session).toolbox.tools.get(tool)
-        return known.title(given) if known else ""
-
-    async def prepare(session: SessionHandle, prompt: UserInput) -> UserInput:
-        from agentcli.runtime.mentions import expand_mentions
-
-        return await expand_mentions(prompt, cast("Session", session))
-
-    def connect(handle: SessionHandle, asking: Asking) -> None:
-        session = cast("Session", handle)
-        session.questions.front = asking.questioner
-        if session.memory is not None:
-            session.memory.ask = asking.outside
-
-    return Way(start, restart, past, title, prepare, connect, question=question, trust=trust)
 
 
 async def run_front_end(

@@ -23,7 +23,9 @@ from agentcli.ui.terminal.past import draw_past
 from agentcli.ui.terminal.permission import PermissionDialogs
 from agentcli.ui.terminal.questions import TerminalQuestions
 from agentcli.ui.terminal.screen import Screen
+from agentcli.ui.terminal.statuscommand import StatusCommand
 from agentcli.ui.terminal.trust import outside_dialog
+from agentcli.ui.terminal.turns import Turns
 from agentcli.ui.terminal.way import Asking, Way
 
 if TYPE_CHECKING:
@@ -46,10 +48,10 @@ class Controller:
         self._unsubscribe: Callable[[], None] = lambda: None
         self._dialogs = TerminalDialogs(screen)
         self._permissions = PermissionDialogs(screen.modals, screen.view, screen.texts, screen.rows)
+        self._status_command: StatusCommand | None = None
         self._job: asyncio.Task[None] | None = None
-        self._turn_running = False
+        self._turns: Turns | None = None
         self._early: deque[UserInput] = deque()
-        self._typed: list[tuple[UserInput, UserInput]] = []
         self._background: set[asyncio.Task[Any]] = set()
         screen.sources.commands = self._entries
 
@@ -59,11 +61,12 @@ class Controller:
 
     @property
     def turn_running(self) -> bool:
-        return self._turn_running
+        return self._turns is not None and self._turns.running
 
     def attach(self, session: SessionHandle) -> None:
         """The session is ready: draws it, and sends what was typed before."""
         self.session = session
+        self._turns = Turns(session, self._way.prepare)
         questioner = TerminalQuestions(self.screen, self.interrupt)
         self._way.connect(session, Asking(outside_dialog(self.screen), questioner))
         self._unsubscribe = session.events.subscribe(self.handle)
@@ -74,12 +77,24 @@ class Controller:
         self.screen.view.note(f"{status.cwd}\n{self.screen.texts('banner.help')}", "dim")
         self.screen.title(f"agentcli {self.screen.glyphs.dot} {session.workspace.start.name}")
         draw_past(self.screen.view, self._way.past(session), partial(self._way.title, session))
+        self._show_status_line(session)
         session.start()
         self._send_early()
+
+    def _show_status_line(self, session: SessionHandle) -> None:
+        source = self._way.status_line(session)
+        if source is None:
+            self._status_command, self.screen.sources.status_lines = None, None
+            return
+        command = StatusCommand(source, self.screen.size, self.screen.app.refresh)
+        self._status_command, self.screen.sources.status_lines = command, lambda: command.lines
+        command.due()
 
     def handle(self, event: Event) -> None:
         """The listener of the event stream."""
         self.screen.view.handle(event)
+        if self._status_command is not None:
+            self._status_command.hear(event)
         inner = event.event if isinstance(event, FromSubagent) else event
         if isinstance(inner, PermissionAsked) and self.session:
             self.spawn(self._permissions.ask(inner, self.session))
@@ -122,36 +137,27 @@ class Controller:
 
     def _say(self, prompt: UserInput) -> bool:
         """Something for the agent: steers the running turn, or begins one."""
-        if not self._turn_running:
-            return self._start(self._turn(prompt))
         assert self.session is not None
-        if self._way.prepare is None or "@" not in prompt.text:
+        assert self._turns is not None
+        if not self._turns.running:
+            return self._start(self._turns.run(prompt))
+        if self._turns.at_once(prompt):
             self.session.steer(prompt)
         else:
-            self.spawn(self._steer(prompt))
+            self.spawn(self._steer(self._turns, prompt))
         return True
 
-    async def _steer(self, prompt: UserInput) -> None:
+    async def _steer(self, turns: Turns, prompt: UserInput) -> None:
         assert self.session is not None
-        ready = await self._prepared(prompt)
-        if self._turn_running:
+        ready = await turns.prepared(prompt)
+        if turns.running:
             self.session.steer(ready)
-        elif not self._start(self._turn(ready, ready=True)):
+        elif not self._start(turns.run(ready, ready=True)):
             self.screen.buffer.insert_text(prompt.text)
-
-    async def _prepared(self, prompt: UserInput) -> UserInput:
-        """The prompt as it is sent; ``take_back`` finds what was typed."""
-        if self._way.prepare is None or self.session is None:
-            return prompt
-        ready = await self._way.prepare(self.session, prompt)
-        if ready is not prompt:
-            self._typed.append((ready, prompt))
-        return ready
 
     def take_back(self) -> UserInput | None:
         """The newest queued message, as it was typed."""
-        taken = self.session.take_back() if self.session else None
-        return next((typed for ready, typed in self._typed if ready is taken), taken)
+        return self._turns.take_back() if self._turns else None
 
     def _start(self, work: Coroutine[Any, Any, None]) -> bool:
         if self.busy:
@@ -167,30 +173,6 @@ class Controller:
             self.screen.view.activity.waiting = tuple(p.text for p in self._early)
             if self.send(prompt) and self._job:
                 self._job.add_done_callback(lambda _: self._send_early())
-
-    async def _turn(self, prompt: UserInput, *, ready: bool = False) -> None:
-        """One turn, and one more for what was queued too late to be delivered in it."""
-        assert self.session is not None
-        next_prompt: UserInput | None = prompt if ready else await self._prepared(prompt)
-        while next_prompt is not None:
-            self._turn_running = True
-            try:
-                await self.session.run(next_prompt)
-            finally:
-                self._turn_running = False
-            next_prompt = self._leftover()
-        self._typed.clear()
-
-    def _leftover(self) -> UserInput | None:
-        """All messages that are still queued, oldest first, as one."""
-        assert self.session is not None
-        queued: list[UserInput] = []
-        while (taken := self.session.take_back()) is not None:
-            queued.insert(0, taken)
-        if not queued:
-            return None
-        attachments = tuple(block for q in queued for block in q.attachments)
-        return UserInput("\n\n".join(q.text for q in queued), attachments)
 
     async def _shell(self, command: str) -> None:
         assert self.session is not None
@@ -231,10 +213,11 @@ class Controller:
             await self._go_on_with(result.resume)
         if result.exit:
             self.exit()
-        elif result.prompt and self._turn_running and self.session:
-            self.session.steer(result.prompt)
-        elif result.prompt:
-            await self._turn(result.prompt, ready=True)
+        elif result.prompt and self.session and self._turns:
+            if self._turns.running:
+                self.session.steer(result.prompt)
+            else:
+                await self._turns.run(result.prompt, ready=True)
 
     async def _go_on_with(self, session_id: str) -> None:
         """Takes another session's place: the new one is opened first, so that a failure leaves this one as it is."""
@@ -242,6 +225,8 @@ class Controller:
             raise UserError(self.screen.texts("resume.impossible"))
         new = await self._way.restart(session_id)
         self._unsubscribe()
+        if self._status_command is not None:
+            await self._status_command.close()
         await self.session.close()
         self.attach(new)
 
@@ -249,7 +234,7 @@ class Controller:
         """Stops what runs.  False when nothing does."""
         if not self.busy or self.session is None:
             return False
-        if self._turn_running:
+        if self.turn_running:
             self.session.interrupt()
         elif self._job:
             self._job.cancel()
@@ -266,13 +251,15 @@ class Controller:
 
     async def close(self) -> None:
         """Ends whatever runs, then the session."""
-        if self.session and self._turn_running and self._job:
+        if self.session and self.turn_running and self._job:
             self.session.interrupt()
             await asyncio.wait({self._job}, timeout=CLOSE_SECONDS)
         tasks = [task for task in self._background if not task.done()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        if self._status_command is not None:
+            await self._status_command.close()
         if self.session:
             await self.session.close()
 

@@ -45,6 +45,7 @@ class Parts:
     modals: ModalQueue
     live: Callable[[int, int], list[Fragments]]
     status: Callable[[int], StyleAndTextTuples]
+    status_rows: Callable[[], int]
     keys_hint: Callable[[int], list[Fragments]]
 
 
@@ -83,7 +84,9 @@ class Stage:
         typing = Condition(lambda: bool(parts.modals.current and parts.modals.current.asking))
         live = Window(FormattedTextControl(self._live), wrap_lines=False, dont_extend_height=True)
         menu = Window(FormattedTextControl(self._menu), wrap_lines=False, dont_extend_height=True)
-        status = Window(FormattedTextControl(self._status), wrap_lines=False, dont_extend_height=True, height=1)
+        status = Window(
+            FormattedTextControl(self._status), wrap_lines=False, dont_extend_height=True, height=parts.status_rows
+        )
         self.layout = Layout(
             HSplit(
                 [
@@ -126,7 +129,7 @@ class Stage:
         else:
             used = 1 + (MENU_ROWS if self._parts.buffer.complete_state else 0)
             used += min(self._parts.buffer.document.line_count, max(1, rows // 2))
-        lines = self._parts.live(width, max(0, rows - used - 1))
+        lines = self._parts.live(width, max(0, rows - used - self._parts.status_rows()))
         return flatten([*lines, *([[]] if len(lines) > 1 else [])])
 
     def _status(self) -> StyleAndTextTuples:
@@ -163,7 +166,8 @@ class Stage:
         """The lines above the options, cut where the window is too low for them, and the lines of each option."""
         width, rows = _columns(), _rows()
         options = [self._option(modal, number, width) for number in range(len(modal.options))]
-        room = max(1, rows - sum(len(lines) for lines in options) - max(1, len(self._hint_of(modal))) - 2)
+        others = sum(len(lines) for lines in options) + max(1, len(self._hint_of(modal))) + self._parts.status_rows()
+        room = max(1, rows - others - 1)
         return modal.body(width, rows)[:room], options
 
     def _option(self, modal: Modal, number: int, width: int) -> list[Fragments]:

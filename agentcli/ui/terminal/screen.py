@@ -24,7 +24,7 @@ from agentcli.ui.terminal.input.complete import CommandEntry, InputCompleter
 from agentcli.ui.terminal.input.files import FileIndex
 from agentcli.ui.terminal.input.history import PromptHistory
 from agentcli.ui.terminal.input.keys import Actions, bindings
-from agentcli.ui.terminal.layout import Parts, Stage, style, tail_of
+from agentcli.ui.terminal.layout import Parts, Stage, flatten, style, tail_of
 from agentcli.ui.terminal.live import LiveApplication
 from agentcli.ui.terminal.modal import ModalQueue
 from agentcli.ui.terminal.output.glyphs import ASCII, UNICODE
@@ -56,6 +56,8 @@ class Sources:
 
     status: Callable[[], SessionStatus | None] = lambda: None
     commands: Callable[[], Sequence[CommandEntry]] = tuple
+    status_lines: Callable[[], list[Fragments]] | None = None
+    """Takes the place of the built-in status line."""
 
 
 class Screen:
@@ -102,6 +104,7 @@ class Screen:
                 modals=self.modals,
                 live=self._live,
                 status=self._status,
+                status_rows=self._status_rows,
                 keys_hint=self._keys_hint,
             )
         )
@@ -123,6 +126,11 @@ class Screen:
     def rows(self) -> int:
         """The window's height."""
         return self.app.output.get_size().rows
+
+    def size(self) -> tuple[int, int]:
+        """Columns and rows."""
+        found = self.app.output.get_size()
+        return found.columns, found.rows
 
     def hint(self, text: str) -> None:
         """Says something in place of the status line for a moment."""
@@ -165,10 +173,16 @@ class Screen:
         if hint and time.monotonic() < until:
             return [("class:warning", hint[:width])]
         self._hint = ("", 0.0)
+        if self.sources.status_lines is not None:
+            return flatten(self.sources.status_lines())
         status = self.sources.status()
         if status is None:
             return [("class:dim", self.texts("status.starting"))]
         return line(parts(status, self.texts, self.glyphs), width, self.glyphs)
+
+    def _status_rows(self) -> int:
+        lines = self.sources.status_lines
+        return 1 if lines is None else max(1, len(lines()))
 
     def _alert(self, text: str) -> None:
         """Rings; where the terminal can show notifications it gets one."""

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from agentcli.commands.base import Command
 from agentcli.messages import Json, Message
-from agentcli.ports.frontend import SessionHandle, UserInput
+from agentcli.ports.frontend import SessionHandle
 from agentcli.ports.tools import Questioner
+from agentcli.ui.terminal.statuscommand import StatusSource
+from agentcli.ui.terminal.turns import Prepare
 
 if TYPE_CHECKING:
     from agentcli.memory import AskOutside
@@ -36,10 +38,12 @@ class Way:
     """The messages that a session begins with."""
     title: Callable[[SessionHandle, str, Json], str] = lambda session, tool, given: ""
     """The telling argument of a tool's input."""
-    prepare: Callable[[SessionHandle, UserInput], Awaitable[UserInput]] | None = None
+    prepare: Prepare | None = None
     """Makes of what was typed what is sent: attaches what it mentions.  ``None``: nothing to do."""
     connect: Callable[[SessionHandle, Asking], None] = lambda session, asking: None
     """Gives the session who answers its questions beside permissions."""
+    status_line: Callable[[SessionHandle], StatusSource | None] = lambda session: None
+    """A command that takes the built-in status line's place."""
     commands: Callable[[], Iterable[Command]] = tuple
     """Slash commands besides the built-in ones, asked anew at each use."""
     question: TrustQuestion | None = None

@@ -25,6 +25,7 @@ MIN_WIDTH = 10
 """Narrower windows get lines of this width, which the terminal wraps or clips."""
 UNWRAPPED = 1_000_000
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_SGR = re.compile(r"(\x1b\[[0-9;]*m)")
 _SYSTEMS = {"standard": ColorSystem.STANDARD, "256": ColorSystem.EIGHT_BIT, "truecolor": ColorSystem.TRUECOLOR}
 _ANSI_NAMES = (
     *("ansiblack", "ansired", "ansigreen", "ansiyellow", "ansiblue", "ansimagenta", "ansicyan", "ansigray"),
@@ -58,6 +59,12 @@ def safe(text: str) -> str:
         text = strip_ansi(text)
     text = text.replace("\r\n", "\n")
     return _CONTROL.sub("", text) if _CONTROL.search(text) else text
+
+
+def sgr_only(text: str) -> str:
+    """Text with its colours and shapes, without anything else that a terminal would obey."""
+    parts = _SGR.split(text)
+    return "".join(part if number % 2 else safe(part) for number, part in enumerate(parts))
 
 
 class Pen:
