@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from agentcli.errors import Bug, UserError
 
-SUBCOMMANDS: tuple[str, ...] = ("demo", "doctor", "prompt", "permissions", "config", "memory")
+SUBCOMMANDS: tuple[str, ...] = ("demo", "doctor", "loop", "prompt", "permissions", "config", "memory")
 EXIT_USAGE = 2
 EXIT_SIGINT = 130
 EXIT_PIPE = 141
@@ -30,6 +30,7 @@ class _Terminated(KeyboardInterrupt):
 def run(argv: list[str] | None = None) -> int:
     """Runs the program and returns its exit code."""
     arguments = sys.argv[1:] if argv is None else argv
+    _reserve_streams()
     try:
         with _listening() if _wants_result(arguments) else nullcontext():
             return _dispatch(arguments)
@@ -81,6 +82,17 @@ def _wants_result(arguments: list[str]) -> bool:
         word.partition("=")[2] for word in words if word.startswith("--output-format=")
     ]
     return formats[-1:] in (["json"], ["stream-json"])
+
+
+def _reserve_streams() -> None:
+    """Closed standard streams lead nowhere: the next file that is opened must not take their place."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  # lives as long as the program
 
 
 @contextmanager

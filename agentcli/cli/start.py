@@ -14,6 +14,7 @@ from agentcli.errors import UsageError
 from agentcli.ports.model import QuerySource
 from agentcli.runtime.options import SessionOptions
 
+EXIT_PIPE = 141
 STDIN_LIMIT = 10_000_000
 """Characters of piped text that are taken (facts: the field's documented limit of 10 MB)."""
 
@@ -51,6 +52,9 @@ def launch(given: Launch) -> int:
 
 def _headless(given: Launch) -> int:
     _check(given)
+    if sys.stdout is None:
+        sys.stderr.write("agentcli: standard output is closed: nobody could read the answer\n")
+        return EXIT_PIPE
     piping = given.input_format == "stream-json"
     prompt = given.prompt if piping else _with_stdin(given.prompt)
     if not prompt.strip() and not piping:

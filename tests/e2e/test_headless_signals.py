@@ -148,6 +148,25 @@ async def test_a_reader_who_takes_nothing_does_not_hold_up_the_end(
     os.close(write)
 
 
+@pytest.mark.parametrize(("closed", "code", "out"), [(0, 0, "fine\n"), (1, 141, ""), (2, 0, "fine\n")])
+def test_closed_standard_streams(closed: int, code: int, out: str, api: ApiServer, project: Path) -> None:
+    """No file of the session takes the place of a stream that was closed."""
+    api.play("fine")
+    line = f'exec "$@" {closed}>&-'
+    done = subprocess.run(
+        ["/bin/sh", "-c", line, "sh", *AGENTCLI, "-p", "hi"],
+        cwd=project,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (code, out), done.stderr
+    assert len(api.requests) == (0 if closed == 1 else 1)
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("module", ["agentcli.cli.chat", "agentcli.runtime.build"])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["INT", "TERM"])
 def test_while_the_program_loads(
