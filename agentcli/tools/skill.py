@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agentcli.errors import ToolError, UserError
+from agentcli.ports.agents import AgentOrder, Delegation
 from agentcli.ports.skills import InvokedSkill, Skills
-from agentcli.ports.tools import AgentBudget, Spawner, ToolContext, ToolResult, text_result
+from agentcli.ports.tools import ToolContext, ToolResult, text_result
 from agentcli.text import plural
 from agentcli.tools.base import BuiltinTool
 from agentcli.tools.schema import param
@@ -22,7 +23,7 @@ class SkillParams:
 
 class Skill(BuiltinTool[SkillParams]):
     """The skills are ``ctx.services["skills"]`` (``ports.skills.Skills``); one with ``context: fork`` runs in a
-    subagent of ``ctx.services["spawner"]``."""
+    subagent of ``ctx.services["spawner"]`` (``ports.agents.Delegation``)."""
 
     name = "Skill"
     code = __file__
@@ -46,8 +47,9 @@ class Skill(BuiltinTool[SkillParams]):
 
 
 async def _forked(found: InvokedSkill, ctx: ToolContext) -> ToolResult:
-    spawner: Spawner | None = ctx.services.get("spawner")
-    if spawner is None:
+    delegation: Delegation | None = ctx.services.get("spawner")
+    if delegation is None:
         raise ToolError(f"The skill {found.name} runs in a subagent, and this session has none. Do its work yourself.")
-    report = await spawner.spawn(found.agent or FORK_AGENT, found.text, AgentBudget())
+    order = AgentOrder(agent=found.agent or FORK_AGENT, prompt=found.text, description=found.name, model=found.model)
+    report = await delegation.run(order)
     return text_result(report.text, summary=plural(report.steps, "step"), is_error=report.is_error)

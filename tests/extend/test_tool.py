@@ -8,17 +8,18 @@ from pathlib import Path
 import pytest
 
 from agentcli.errors import ToolError
-from agentcli.ports.tools import AgentBudget, AgentReport, ToolContext, Workspace, text_result
+from agentcli.ports.agents import AgentOrder
+from agentcli.ports.tools import AgentReport, ToolContext, Workspace, text_result
 from agentcli.tools.skill import Skill
 from tests.extend.worlds import extensions, skill
 
 
 @dataclass
-class Spawner:
-    spawned: list[tuple[str, str]] = field(default_factory=list)
+class Delegation:
+    orders: list[AgentOrder] = field(default_factory=list)
 
-    async def spawn(self, agent: str, prompt: str, budget: AgentBudget) -> AgentReport:
-        self.spawned.append((agent, prompt))
+    async def run(self, order: AgentOrder) -> AgentReport:
+        self.orders.append(order)
         return AgentReport("found it", steps=3)
 
 
@@ -42,14 +43,14 @@ async def test_the_text_is_the_result(project: Path) -> None:
 
 async def test_a_forked_skill_is_a_subagents_task(project: Path) -> None:
     skill(project, "research", "Find $ARGUMENTS.", context="fork")
-    skill(project, "wide", "Look.", context="fork", agent="explore")
-    spawner = Spawner()
+    skill(project, "wide", "Look.", context="fork", agent="explore", model="haiku")
+    spawner = Delegation()
     ctx = context(project, skills=extensions(project), spawner=spawner)
     assert await Skill().run({"skill": "research", "args": "it"}, ctx) == text_result("found it", summary="3 steps")
     await Skill().run({"skill": "wide"}, ctx)
-    assert [(agent, task.rpartition("\n")[2]) for agent, task in spawner.spawned] == [
-        ("general-purpose", "Find it."),
-        ("explore", "Look."),
+    assert [replace(o, prompt=o.prompt.rpartition("\n")[2]) for o in spawner.orders] == [
+        AgentOrder(agent="general-purpose", prompt="Find it.", description="research"),
+        AgentOrder(agent="explore", prompt="Look.", description="wide", model="haiku"),
     ]
     with pytest.raises(ToolError, match="this session has none"):
         await Skill().run({"skill": "wide"}, replace(ctx, services={"skills": ctx.services["skills"]}))
