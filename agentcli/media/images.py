@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import io
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -105,19 +106,17 @@ def _transparent(image: Image) -> bool:
     return image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info
 
 
-def _packings(image: Image, media_type: str) -> list[tuple[str, bytes]]:
-    """Smaller and smaller files of one image: PNG keeps text sharp, JPEG is what fits."""
-    packings: list[tuple[str, bytes]] = []
+def _packings(image: Image, media_type: str) -> Iterator[tuple[str, bytes]]:
+    """Smaller and smaller files of one image, each made when the one before was too large: PNG keeps text sharp, JPEG
+    is what fits."""
     if media_type != "image/jpeg":
-        packings.append(("image/png", _saved(image, "PNG", optimize=True)))
-        if _encoded_size(packings[0][1]) <= MAX_ENCODED:
-            return packings
+        yield "image/png", _saved(image, "PNG")
     opaque = image.convert("RGB")
-    packings.extend(("image/jpeg", _saved(opaque, "JPEG", quality=quality)) for quality in _QUALITIES)
-    return packings
+    for quality in _QUALITIES:
+        yield "image/jpeg", _saved(opaque, "JPEG", quality=quality)
 
 
-def _saved(image: Image, kind: str, **options: int | bool) -> bytes:
+def _saved(image: Image, kind: str, **options: int) -> bytes:
     target = io.BytesIO()
     image.save(target, kind, **options)
     return target.getvalue()
