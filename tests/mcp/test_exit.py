@@ -3,50 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import multiprocessing
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from tests.mcp import forks
+from tests.mcp.forks import start
 from tests.mcp.world import RAW, World, processes_with, states, texts, tool, until
-
-HOST = """
-import asyncio, json, os, signal, sys
-from pathlib import Path
-from agentcli.conversation import ConversationCache
-from agentcli.mcp.approval import Guard
-from agentcli.mcp.client import Host
-from agentcli.mcp.config import read_configuration
-from agentcli.mcp.room import McpRoom, Wiring
-from agentcli.mcp.store import ServerStore
-from agentcli.processes import ProcessManager
-from agentcli.settings.merged import Settings
-
-async def main():
-    cwd, env = Path.cwd(), dict(os.environ)
-    settings, processes = Settings(()), ProcessManager()
-    found = read_configuration(cwd, settings, env, given=[sys.argv[1]])
-    wiring = Wiring(emit=lambda e: None, cache=ConversationCache(), directory=lambda: cwd)
-    room = McpRoom(found, Host(processes=processes, env=env), wiring,
-                   guard=Guard(found.project, settings, env), store=ServerStore(found.project.key, env))
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    room.start()
-    await room.wait_first(20)
-    print(json.dumps([s.state for s in room.statuses()]), flush=True)
-    await stop.wait()
-    await room.close()
-    await processes.close()
-
-asyncio.run(main())
-"""
 
 
 def stubborn(mcp: World, number: str) -> None:
@@ -136,17 +104,18 @@ def test_nothing_survives_the_end_of_agentcli(mcp: World, soak: bool) -> None:
     signals = [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT]
     for round in range(100 if soak else 10):
         number = signals[round % 4]
-        command = [sys.executable, "-c", HOST, mcp.servers.json]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=mcp.cwd) as host:
-            assert host.stdout is not None
-            try:
-                if round % 8 == 4:
-                    time.sleep(rng.random())  # killed somewhere in the middle of its start
-                else:
-                    assert json.loads(host.stdout.readline()) == ["connected", "connected"]
-            finally:
-                host.send_signal(number)
-            host.wait(10)
+        ready, theirs = multiprocessing.Pipe(duplex=False)
+        host = start(forks.host, theirs, mcp.servers.json, str(mcp.cwd), mcp.environment)
+        try:
+            if round % 8 == 4:
+                time.sleep(rng.random())  # killed somewhere in the middle of its start
+            else:
+                assert ready.poll(20)
+                assert ready.recv() == ["connected", "connected"]
+        finally:
+            os.kill(host.pid or 0, number)
+        host.join(10)
+        assert host.exitcode is not None
         deadline = time.monotonic() + 6
         while left := processes_with("sleep 4000.2", str(mcp.servers.directory)):
             assert time.monotonic() < deadline, (number, left)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import stat
-import subprocess
 import sys
 import time
 import urllib.request
@@ -20,6 +19,7 @@ from agentcli.mcp.login import login, logout
 from agentcli.mcp.tokens import FileVault, KeyringVault, Vault, open_vault
 from agentcli.mcp.values import ServerError
 from agentcli.processes import ProcessManager
+from tests.mcp.forks import script, start
 from tests.mcp.test_remote import free_port, listening
 from tests.mcp.world import World, states, texts
 
@@ -29,13 +29,14 @@ SERVER = Path(__file__).with_name("oauth_server.py")
 @pytest.fixture
 def port() -> Iterator[int]:
     number = free_port()
-    with subprocess.Popen([sys.executable, str(SERVER), str(number)]) as process:
-        deadline = time.monotonic() + 20
-        while not listening(number):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-        yield number
-        process.kill()
+    process = start(script, str(SERVER), str(number))
+    deadline = time.monotonic() + 20
+    while not listening(number):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    yield number
+    process.kill()
+    process.join()
 
 
 def fetch(address: str) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from agentcli.errors import ToolError
 from agentcli.messages import TextBlock
 from agentcli.ports.elicitation import ElicitReply
+from tests.mcp.forks import script, start
 from tests.mcp.test_results import Person
 from tests.mcp.world import World, states, texts, until
 
@@ -32,28 +32,28 @@ def listening(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-Run = Callable[..., subprocess.Popen[bytes]]
+Run = Callable[..., ForkServerProcess]
 
 
 @pytest.fixture
 def run() -> Iterator[Run]:
     """Starts the server and waits until it listens."""
-    running: list[subprocess.Popen[bytes]] = []
+    running: list[ForkServerProcess] = []
 
-    def start(kind: str, port: int, *token: str) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen([sys.executable, str(SERVER), kind, str(port), *token])
+    def begin(kind: str, port: int, *token: str) -> ForkServerProcess:
+        process = start(script, str(SERVER), kind, str(port), *token)
         running.append(process)
         deadline = time.monotonic() + 20
         while not listening(port):
             assert time.monotonic() < deadline
-            assert process.poll() is None
+            assert process.is_alive()
             time.sleep(0.02)
         return process
 
-    yield start
+    yield begin
     for process in running:
         process.kill()
-        process.wait()
+        process.join()
 
 
 async def test_over_http_everything_works_and_a_restart_is_survived(mcp: World, run: Run) -> None:
@@ -72,7 +72,7 @@ async def test_over_http_everything_works_and_a_restart_is_survived(mcp: World, 
         await room.between_steps()
         assert "mcp__sdk__late" in room.tools
         first.kill()
-        first.wait()
+        first.join()
         with pytest.raises(ToolError, match="The MCP server sdk"):
             await mcp.call(room, "mcp__sdk__add", a=1, b=2)
         run("http", port)
