@@ -64,6 +64,7 @@ class Gate:
         self._line, self._line_warnings = _line_rules(workspace, given or GivenRules())
         self._rules: tuple[Rule, ...] = ()
         self._unsafe: tuple[str, ...] = ()
+        self._trusted = False
         self._warnings: tuple[str, ...] = ()
         self.use(settings)
 
@@ -100,13 +101,14 @@ class Gate:
         ]
         self._rules, self._warnings = parse_rules(texts)
         self._unsafe = settings.unsafe
+        self._trusted = settings.trusted
         self._bypass_allowed = not settings.bypass_disabled
         if self._mode == "bypassPermissions" and not self._bypass_allowed:
             self.set_mode("default")
 
     def policy(self) -> Policy:
         """Everything that a decision depends on, as it is now."""
-        ground = Ground(self._workspace, self._home, self._private, self.own)
+        ground = Ground(self._workspace, self._home, self._private, self.own, self._trusted)
         return Policy(self._mode, self.rules, ground, self._environment, self._unsafe, self.plan_files)
 
     def check(self, call: ToolCall) -> Decision:

@@ -79,6 +79,8 @@ class Ground:
     own: tuple[Path, ...] = ()
     """Directories of the agent's own, as they are named and as they really are, that may be written without asking,
     and so read (scratch, its notes)."""
+    trusted: bool = True
+    """Whether the project is trusted: of one that is not, the git configuration may be a trap."""
     real_roots: tuple[Path, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentcli.permissions.filepolicy import guard, may_edit, may_read
+from agentcli.permissions.gitconfig import runs_programs
 from agentcli.permissions.places import Place, place
 from agentcli.permissions.places import critical as is_critical
 from agentcli.permissions.programs import untrusted_name
@@ -174,6 +175,8 @@ class FileJudge:
         if directories is None:
             return "the repository where git runs is only known then"
         start = self._policy.ground.workspace.start.resolve()
+        if not self._policy.ground.trusted and (setting := runs_programs(start)):
+            return f"the project is not trusted, and {setting} in its git configuration may run a program"
         for directory in directories:
             here = directory.resolve()
             if here != start and not here.is_relative_to(start):
