@@ -57,7 +57,8 @@ def assert_valid(messages: tuple[Message, ...]) -> None:
     for message in sent:
         assert message["content"]
         texts = [b for b in message["content"] if b["type"] == "text"]
-        texts += [c for b in message["content"] if b["type"] == "tool_result" for c in b["content"]]
+        inner = [c for b in message["content"] if b["type"] == "tool_result" for c in b["content"]]
+        texts += [c for c in inner if c["type"] == "text"]
         assert all(t["text"].strip() for t in texts)
 
 
