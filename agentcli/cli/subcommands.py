@@ -38,6 +38,37 @@ def demo(auto: Annotated[bool, typer.Option(help="Answer the questions itself.")
 
 
 @app.command()
+def loop(
+    prompt: str,
+    every: Annotated[str, typer.Option(help="Time between the beginnings of two rounds: 90, 5m, 2h.")] = "0",
+    rounds: Annotated[int | None, typer.Option(min=1, help="At most so many rounds.")] = None,
+    max_budget_usd: Annotated[float | None, typer.Option(help="At most so many US dollars.")] = None,
+    max_time: Annotated[str, typer.Option(help="At most so long: 90, 5m, 2h.")] = "",
+    model: Annotated[str | None, typer.Option()] = None,
+    permission_mode: Annotated[str | None, typer.Option()] = None,
+    allowed_tools: Annotated[list[str] | None, typer.Option("--allowedTools", "--allowed-tools")] = None,
+) -> int:
+    """Run a prompt again and again, until the model says that it is done or a bound is reached."""
+    from agentcli.cli.loop import LoopWish, run_loop
+    from agentcli.modes.loop import LoopPlan, parse_interval
+
+    plan = LoopPlan(
+        prompt=prompt,
+        interval=parse_interval(every),
+        rounds=rounds,
+        usd=max_budget_usd,
+        seconds=parse_interval(max_time) if max_time else None,
+    )
+    wish = LoopWish(
+        plan=plan,
+        model=model,
+        permission_mode=permission_mode,
+        allowed_tools=tuple(allowed_tools or ()),
+    )
+    return run_loop(wish)
+
+
+@app.command()
 def doctor(as_json: Json = False) -> int:
     """What is found, what is missing, and what to do about it."""
     from agentcli.cli.doctor import run_doctor

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+from agentcli.errors import UsageError
+from agentcli.events import TurnFinished
+from agentcli.ports.frontend import UserInput
+from agentcli.ports.sessions import Clock
+from agentcli.ports.turns import Turns
 from agentcli.prompt.environment import Environment, environment_lines
 from agentcli.prompt.words import read_words
 
@@ -22,3 +30,104 @@ def loop_system_prompt(environment: Environment, start_date: str) -> str:
 def says_done(answer: str) -> bool:
     """Whether an answer ends the loop: its last line with text holds the word alone."""
     return answer.rstrip().rpartition("\n")[2].strip() == LOOP_DONE
+
+
+LoopReason = Literal["done", "rounds", "money", "time", "stopped", "failed"]
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopPlan:
+    """``interval`` seconds lie between the beginnings of two rounds; ``rounds``, ``usd`` (of the session) and
+    ``seconds`` are upper bounds, ``None`` is unbounded."""
+
+    prompt: str
+    interval: float = 0.0
+    rounds: int | None = None
+    usd: float | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoopEnd:
+    """How a loop ended, after how many rounds; ``last`` is its last turn."""
+
+    reason: LoopReason
+    rounds: int
+    last: TurnFinished | None = None
+
+
+class Loop:
+    """Runs a prompt again and again; every bound is looked at before a round.  Cancelling ends the round too."""
+
+    def __init__(
+        self, turns: Turns, plan: LoopPlan, clock: Clock, *, on_round: Callable[[int], None] = lambda number: None
+    ) -> None:
+        self._turns = turns
+        self._plan = plan
+        self._clock = clock
+        self._on_round = on_round
+        self._began = 0.0
+
+    async def run(self) -> LoopEnd:
+        """Until the model says that it is done, a bound is reached, or a round does not end well."""
+        self._began = self._clock.monotonic()
+        rounds, last = 0, None
+        while (reason := self._bound(rounds)) is None:
+            due = self._clock.monotonic() + self._plan.interval
+            rounds += 1
+            self._on_round(rounds)
+            await self._turns.idle()
+            last = await self._turns.start(UserInput(self._plan.prompt))
+            if (end := _ended(last)) is not None:
+                return LoopEnd(end, rounds, last)
+            pause = due - self._clock.monotonic()
+            if pause > 0 and self._bound(rounds) is None:
+                await self._clock.sleep(pause)
+        return LoopEnd(reason, rounds, last)
+
+    def _bound(self, rounds: int) -> LoopReason | None:
+        plan, spent = self._plan, self._turns.spent
+        if plan.rounds is not None and rounds >= plan.rounds:
+            return "rounds"
+        if plan.usd is not None and spent is not None and spent >= plan.usd:
+            return "money"
+        if plan.seconds is not None and self._clock.monotonic() - self._began >= plan.seconds:
+            return "time"
+        return None
+
+
+def _ended(turn: TurnFinished) -> LoopReason | None:
+    match turn.outcome:
+        case "completed":
+            return "done" if says_done(turn.text) else None
+        case "interrupted":
+            return "stopped"
+        case "budget":
+            return "money"
+        case "max_turns" | "output_limit":
+            return None  # the next round goes on from there
+        case _:
+            return "failed"
+
+
+def parse_interval(text: str) -> float:
+    """``90``, ``90s``, ``5m``, ``2h`` or ``1d`` as seconds.  ``UsageError`` for anything else."""
+    number, unit = (text[:-1], text[-1]) if text[-1:] in _UNITS else (text, "s")
+    try:
+        value = float(number) * _UNITS[unit]
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise UsageError(f"{text!r} is no interval: seconds, or a number with s, m, h or d (such as 5m)")
+    return value
+
+
+def parse_loop(arguments: str) -> LoopPlan:
+    """``[INTERVAL] PROMPT`` of ``/loop``.  ``UsageError`` without a prompt."""
+    first, _, rest = arguments.strip().partition(" ")
+    if first[:1].isdigit() and first[-1:] in {*_UNITS, *"0123456789"} and rest.strip():
+        return LoopPlan(prompt=rest.strip(), interval=parse_interval(first))
+    if not arguments.strip():
+        raise UsageError("/loop needs a prompt: /loop [INTERVAL] PROMPT, such as /loop 10m run the tests, mend one")
+    return LoopPlan(prompt=arguments.strip())

@@ -1,12 +1,18 @@
-"""Proactive mode: the texts of an agent that works on its own.
+"""Proactive mode: the texts of an agent that works on its own, and what wakes it.
 
 Loaded only where the feature ``PROACTIVE`` or ``KAIROS`` is on and the mode is active.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from agentcli.ports.frontend import UserInput
+from agentcli.ports.prompt import Moment, Reminder
+from agentcli.ports.sessions import Clock
+from agentcli.ports.turns import Turns
 from agentcli.prompt.context import ProactiveWords
 from agentcli.prompt.words import read_words
 
@@ -17,3 +23,89 @@ def proactive_words() -> ProactiveWords:
     return ProactiveWords(
         identity=read_words(here.with_name("proactive_identity.md")), section=read_words(here.with_suffix(".md"))
     )
+
+
+TOOL = "Sleep"
+IDLE = 30.0
+"""Seconds without a turn after which a tick comes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endurance:
+    """How long an agent works on its own; ``None`` is unbounded.  ``tokens`` count input (cached too) and output."""
+
+    idle: float = IDLE
+    tokens: int | None = None
+    seconds: float | None = None
+    usd: float | None = None
+
+
+class Ticker:
+    """Makes the ticks of one session.  ``over`` says why there are no more; empty while there are."""
+
+    def __init__(self, endurance: Endurance, turns: Turns, clock: Clock) -> None:
+        self.over = ""
+        self._endurance = endurance
+        self._turns = turns
+        self._clock = clock
+        self._began = clock.monotonic()
+
+    async def next(self) -> UserInput | None:
+        """Waits until the session has been idle long enough, and returns what wakes it; ``None`` when the budget is
+        used up or it was stopped."""
+        while not self._used_up():
+            before = self._turns.count
+            await self._turns.idle()
+            await self._clock.sleep(self._endurance.idle)
+            if self.over:
+                return None
+            if self._turns.count == before and not self._turns.running:
+                return UserInput(self._words())
+        return None
+
+    def stop(self, reason: str = "stopped by the user") -> None:
+        """No more ticks."""
+        self.over = self.over or reason
+
+    def _used_up(self) -> bool:
+        bounds, spent = self._endurance, self._turns.spent
+        if bounds.tokens is not None and self._turns.tokens >= bounds.tokens:
+            self.stop(f"{bounds.tokens:,} tokens are used")
+        elif bounds.seconds is not None and self._passed() >= bounds.seconds:
+            self.stop(f"{bounds.seconds:g} s are over")
+        elif bounds.usd is not None and spent is not None and spent >= bounds.usd:
+            self.stop(f"${bounds.usd:.2f} are spent")
+        return bool(self.over)
+
+    def _passed(self) -> float:
+        return self._clock.monotonic() - self._began
+
+    def _words(self) -> str:
+        bounds, spent, left = self._endurance, self._turns.spent, []
+        if bounds.tokens is not None:
+            left.append(f"{max(bounds.tokens - self._turns.tokens, 0):,} tokens")
+        if bounds.seconds is not None:
+            left.append(f"{max(bounds.seconds - self._passed(), 0) / 60:.0f} minutes")
+        if bounds.usd is not None and spent is not None:
+            left.append(f"${max(bounds.usd - spent, 0):.2f}")
+        budget = f" Left of the budget: {', '.join(left)}." if left else ""
+        return f"(tick) Nothing is running. It is {self._clock.now():%Y-%m-%d %H:%M}.{budget}"
+
+
+@dataclass(slots=True)
+class FocusSource:
+    """Whether the user is there: told at the start and at each change.  ``focus`` is ``None`` where nobody knows."""
+
+    focus: Callable[[], bool | None]
+    _told: bool | None = None
+
+    async def collect(self, moment: Moment, *, paths: Sequence[Path] = ()) -> list[Reminder]:
+        if moment == "file_touched":
+            return []
+        now = self.focus()
+        if moment == "after_compaction":
+            self._told = None
+        if now is None or now == self._told:
+            return []
+        self._told = now
+        return [Reminder("focus", "The user is here." if now else "The user is away.")]

@@ -38,9 +38,14 @@ def coordinator_tools(feature: Feature, env: Mapping[str, str]) -> tuple[str, ..
     return COORDINATOR_TOOLS
 
 
+def proactive_active(feature: Feature, *, active: bool) -> bool:
+    """``active``: the user asked for it."""
+    return active and (feature("PROACTIVE") or feature("KAIROS"))
+
+
 def active_proactive_words(feature: Feature, *, active: bool) -> ProactiveWords | None:
     """The texts of proactive mode; ``None`` where its flags are off or it is not active."""
-    if not active or not (feature("PROACTIVE") or feature("KAIROS")):
+    if not proactive_active(feature, active=active):
         return None
     from agentcli.modes.proactive import proactive_words
 

@@ -9,7 +9,7 @@ from typing import Any, get_args
 from agentcli.agent.agent import Agent
 from agentcli.agent.reminders import Reminders
 from agentcli.agent.rooms import Rooms
-from agentcli.agent.sources import ChangedFilesSource, DateSource, GrantedSource, ModeSource, TodoSource
+from agentcli.agent.sources import ChangedFilesSource, DateSource, GrantedSource, ModeSource, NewsSource, TodoSource
 from agentcli.agent.subagent_crew import Crew, CrewReminders
 from agentcli.events import EventStream, ModeChanged
 from agentcli.model.monitor import CacheMonitor
@@ -17,28 +17,35 @@ from agentcli.model.scripted import ScriptedClient
 from agentcli.model.usage import Ledger
 from agentcli.modes.agent import MainThreadAgent
 from agentcli.modes.plan import EXIT_TOOL, mode_texts
-from agentcli.modes.select import coordinator_tools
+from agentcli.modes.select import coordinator_tools, proactive_active
 from agentcli.permissions.broker import Broker
 from agentcli.ports.model import ModelClient
 from agentcli.ports.permissions import Destination, Hooks, NoHooks
-from agentcli.ports.prompt import ReminderSource
+from agentcli.ports.prompt import Reminder, ReminderSource
 from agentcli.prompt.source import PromptSource
 from agentcli.runtime.asking import Questions
 from agentcli.runtime.beginning import first_state, limits
+from agentcli.runtime.crews import main_crew
 from agentcli.runtime.directory import SessionDirectory
+from agentcli.runtime.extended import Extended
 from agentcli.runtime.extending import make_extensions
+from agentcli.runtime.extension_means import Connections
 from agentcli.runtime.guard import make_gate, may_bypass, only_reads_line
 from agentcli.runtime.journal import CurrentJournal
+from agentcli.runtime.looping import SessionTurns, focus_source, make_ticker
 from agentcli.runtime.models import Models
-from agentcli.runtime.prompting import make_prompt_source, prompt_context
+from agentcli.runtime.prompting import make_prompt_source, output_style, prompt_context, prompt_levels
 from agentcli.runtime.remembering import make_memory
 from agentcli.runtime.session import Session
-from agentcli.runtime.spawning import Parent, main_crew
+from agentcli.runtime.side_question import small_model
+from agentcli.runtime.spawning import Parent
 from agentcli.runtime.toolbox import ContextFactory, make_means
+from agentcli.runtime.waking import Waking
 from agentcli.runtime.world import World, scratch_enabled
 from agentcli.sessions import OpenSession, SessionStore, recorder
 from agentcli.tools.jobs import JobReminders
 
+SLEEP = "Sleep"
 _ANSWERED = frozenset(get_args(Destination))
 """Origins of rules that an answer of this session brought."""
 
@@ -62,7 +69,6 @@ class Assembly:
         self.opened = opened
         self.main_agent = main_agent
         self.warn = warn
-        self.hooks = hooks or NoHooks()
         self.events = EventStream()
         self.models = Models(world, client)
         self.directory = SessionDirectory(opened.directory)
@@ -91,8 +97,11 @@ class Assembly:
         self.contexts = ContextFactory(
             world, self.toolbox, self.state, self.events.emit, self.directory, self.scratch, self._services
         )
+        self.extended = self._extended(hooks or NoHooks())
+        self.hooks = self.extended.hooks
         self.prompt = self._prompt(self.scratch)
         self.crew = self._crew()
+        self.waking = Waking(lambda: self.agent, self.crew, self.events, world.clock)
         self.journal = CurrentJournal(opened.journal)
 
     def session(self, store: SessionStore, monitor: CacheMonitor) -> Session:
@@ -103,11 +112,12 @@ class Assembly:
         def reset() -> None:
             made.begin_anew()
 
+        self.agent = Agent(self.state, self._rooms(reset, ledger), limits(self.world))
         made = Session(
             world=self.world,
             events=self.events,
             state=self.state,
-            agent=Agent(self.state, self._rooms(reset, ledger), limits(self.world)),
+            agent=self.agent,
             gate=self.gate,
             broker=self.broker,
             prompt=self.prompt,
@@ -122,16 +132,24 @@ class Assembly:
             opened=self.opened,
             directory=self.directory,
             memory=self.memory,
+            extended=self.extended,
             crew=self.crew,
             questions=self.questions,
+            waking=self.waking,
             allow_bypass=may_bypass(self.world),
             title=self.world.options.name or (self.opened.loaded.title if self.opened.loaded else ""),
         )
         if self.memory is not None and self.opened.loaded is not None:
             self.memory.resume(self.state.cache.sections, self.state.messages)
+        if self.opened.loaded is not None:
+            here = "Skill" in self.toolbox.tools
+            self.extended.resume(self.state.cache.sections, self.state.messages, skill_tool=here)
+        if self.proactive:
+            self.waking.ticker = make_ticker(self.world, SessionTurns(made, self.agent, ledger))
         self.gate.on_mode = lambda mode: self.events.emit(ModeChanged(mode))
         self.events.subscribe(recorder(self.journal), first=True)
         self.events.subscribe(made.hear)
+        self.events.subscribe(self.extended.around.hear)
         return made
 
     def _rooms(self, reset: Callable[[], None], ledger: Ledger) -> Rooms:
@@ -164,6 +182,8 @@ class Assembly:
         sources += [self.memory] if self.memory is not None else []
         return [
             *sources,
+            self.extensions,
+            NewsSource("hook", self.extended.room.news),
             DateSource(self.world.clock, lambda: state.start_date, state.cache),
             ChangedFilesSource(self.toolbox.seen),
             ModeSource(self.gate, self._mode_texts(), state.cache),
@@ -171,6 +191,7 @@ class Assembly:
             GrantedSource(self._granted),
             JobReminders(self.toolbox.jobs),
             CrewReminders(self.crew),
+            *([focus_source(lambda: self.waking.focus)] if self.proactive else []),
         ]
 
     def _mode_texts(self) -> Callable[[str, str], str | None]:
@@ -179,12 +200,38 @@ class Assembly:
 
     def _services(self, tool_use_id: str) -> Mapping[str, Any]:
         """What tools may use beside todos and jobs."""
+        rest = {"rest": self.waking} if self.proactive else {}
         return {
+            **rest,
             "spawner": self.crew.for_call(tool_use_id),
             "questioner": self.questions,
             "modes": self.gate,
             "skills": self.extensions,
         }
+
+    def _extended(self, given: Hooks) -> Extended:
+        """The extensions at work: hooks and skills with what they run."""
+        state = self.state
+        means = Connections(
+            world=self.world,
+            gate=self.gate,
+            state=state,
+            processes=self.toolbox.processes,
+            shell=self.toolbox.shell,
+            environment=self.contexts.environment,
+            spill=self.contexts.spill,
+            transcript=lambda: str(self.opened.path or ""),
+            warn=self.warn,
+            ask_model=small_model(self.client, self.models.resolve),
+        )
+        return Extended(
+            self.extensions,
+            means,
+            given=given,
+            emit=self.events.emit,
+            tell=lambda key, text: state.pending.append(Reminder(key, text)),
+            window=lambda: self.models.info(state.model).window,
+        )
 
     def _crew(self) -> Crew:
         """The main agent's subagents."""
@@ -222,6 +269,7 @@ class Assembly:
             start_date=state.start_date,
             tools=frozenset(self.toolbox.tools),
             scratch=scratch,
+            style=output_style(self.extensions, self.warn),
         )
         source = make_prompt_source(
             self.world,
@@ -230,14 +278,19 @@ class Assembly:
             cache=state.cache,
             memory=self.memory,
             extensions=self.extensions,
-            agent=self.main_agent,
-            resumed=record,
+            levels=prompt_levels(self.world, self.main_agent, record),
             warn=self.warn,
         )
         if record and record.model != state.model:
             source.model_switched()
         return source
 
+    @property
+    def proactive(self) -> bool:
+        return proactive_active(self.world.features, active=self.world.options.proactive)
+
     def _wanted(self, name: str) -> bool:
+        if name == SLEEP and not self.proactive:
+            return False
         chosen = self.world.options.tools
         return (chosen is None or name in chosen) and (self.main_agent is None or self.main_agent.allows(name))

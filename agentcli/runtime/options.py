@@ -63,5 +63,7 @@ class SessionOptions:
     bare: bool = False
     verbose: bool = False
     strict_permissions: bool = False
+    proactive: bool = False
+    """The agent works on its own; needs the feature PROACTIVE or KAIROS."""
     environment: dict[str, str] = field(default_factory=dict)
     """Added to the process's own environment for this session."""

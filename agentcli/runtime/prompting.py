@@ -13,11 +13,11 @@ from agentcli.errors import UserError
 from agentcli.extend.room import Extensions
 from agentcli.memory import MemoryRoom
 from agentcli.modes.agent import MainThreadAgent
-from agentcli.modes.select import coordinator_level
+from agentcli.modes.select import active_proactive_words, coordinator_level
 from agentcli.ports.prompt import PromptSources
 from agentcli.ports.sessions import PrefixRecord
 from agentcli.prompt.boundary import should_use_global_cache_scope
-from agentcli.prompt.context import PromptContext, PromptModel
+from agentcli.prompt.context import OutputStyle, PromptContext, PromptModel
 from agentcli.prompt.effective import PromptLevels, given
 from agentcli.prompt.environment import collect_environment
 from agentcli.prompt.source import PromptSource
@@ -34,7 +34,14 @@ async def silent() -> str | None:
 
 
 def prompt_context(
-    world: World, models: Models, *, model: str, start_date: str, tools: frozenset[str], scratch: Path | None
+    world: World,
+    models: Models,
+    *,
+    model: str,
+    start_date: str,
+    tools: frozenset[str],
+    scratch: Path | None,
+    style: OutputStyle | None = None,
 ) -> PromptContext:
     """Everything that the prompt depends on, as it stands now."""
     settings = world.settings
@@ -45,13 +52,25 @@ def prompt_context(
         tools=tools,
         interactive=world.options.interactive,
         language=settings.text("language") or "",
+        output_style=style,
         scratch_directory=str(scratch) if scratch else "",
         tool_result_clearing=settings.flag("toolResultClearing"),
         mcp_instructions_delta=settings.flag("mcpInstructionsDelta", True),
         simple=truthy("CLAUDE_CODE_SIMPLE", world.env),
+        proactive=active_proactive_words(world.features, active=world.options.proactive),
         layout="documented" if settings.get("promptCacheLayout") == "documented" else "split",
         attribution=__version__ if truthy("CLAUDE_CODE_ATTRIBUTION_HEADER", world.env) else "",
     )
+
+
+def output_style(extensions: Extensions, warn: Callable[[str], None]) -> OutputStyle | None:
+    """The style of the setting ``outputStyle``; one that there is not is a warning, and the default is used."""
+    try:
+        style = extensions.output_style()
+    except UserError as error:
+        warn(str(error))
+        return None
+    return OutputStyle(style.name, style.text, style.keep_coding_instructions) if style else None
 
 
 def prompt_levels(world: World, agent: MainThreadAgent | None, resumed: PrefixRecord | None) -> PromptLevels:
@@ -85,8 +104,7 @@ def make_prompt_source(
     cache: ConversationCache,
     memory: MemoryRoom | None = None,
     extensions: Extensions | None = None,
-    agent: MainThreadAgent | None = None,
-    resumed: PrefixRecord | None = None,
+    levels: PromptLevels,
     warn: Callable[[str], None],
 ) -> PromptSource:
     def global_scope() -> bool:
@@ -98,7 +116,7 @@ def make_prompt_source(
         cache=cache,
         sources=prompt_sources(world, memory, extensions),
         describe_model=models.info,
-        levels=prompt_levels(world, agent, resumed),
+        levels=levels,
         global_scope=global_scope,
         warn=warn,
     )

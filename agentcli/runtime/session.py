@@ -23,6 +23,7 @@ from agentcli.events import (
     TodosChanged,
     TurnFinished,
 )
+from agentcli.extend.room import Extensions
 from agentcli.memory import MemoryRoom
 from agentcli.messages import Json, TextBlock
 from agentcli.model.catalog import check_effort
@@ -31,6 +32,7 @@ from agentcli.model.monitor import CacheMonitor, SwitchPrice
 from agentcli.model.usage import Ledger
 from agentcli.permissions.broker import Broker
 from agentcli.permissions.gate import Gate
+from agentcli.ports.display import CommandDisplay
 from agentcli.ports.frontend import SessionStatus, UserInput
 from agentcli.ports.model import ModelClient, ModelInfo, ThinkingChoice
 from agentcli.ports.permissions import Answer, PermissionMode
@@ -40,10 +42,12 @@ from agentcli.prompt.section import clear_system_prompt_sections
 from agentcli.prompt.source import PromptSource
 from agentcli.runtime.asking import Questions
 from agentcli.runtime.directory import SessionDirectory
+from agentcli.runtime.extended import Extended
 from agentcli.runtime.figures import status_of, usage_by_model
 from agentcli.runtime.journal import CurrentJournal
 from agentcli.runtime.models import Models
 from agentcli.runtime.toolbox import ContextFactory, Toolbox
+from agentcli.runtime.waking import Waking
 from agentcli.runtime.world import World
 from agentcli.sessions import OpenSession, SessionStore
 
@@ -75,10 +79,14 @@ class Session:
     opened: OpenSession
     directory: SessionDirectory
     memory: MemoryRoom | None
+    extended: Extended
+    """Hooks, skills, commands, agents and styles at work."""
     crew: Crew
     """The subagents."""
     questions: Questions
     """Where a front end that can ask the user puts itself: ``questions.front``."""
+    waking: Waking
+    """What begins a turn although the user said nothing; for the front end, see ``Waking.next``."""
     allow_bypass: bool
     title: str = ""
     start_notices: list[str] = field(default_factory=list)
@@ -95,6 +103,11 @@ class Session:
     @property
     def id(self) -> str:
         return self.state.session_id
+
+    @property
+    def extensions(self) -> Extensions:
+        """What ``.claude`` directories bring."""
+        return self.extended.extensions
 
     @property
     def workspace(self) -> Workspace:
@@ -131,6 +144,7 @@ class Session:
         self.toolbox.shell.prepare()
         if isinstance(self.client, AnthropicClient):
             self.warming = asyncio.create_task(_warm_up(self.client))
+        self.extended.begin("resume" if self.opened.loaded else "startup", model=self.state.model)
         for text in self.start_notices:
             self.events.emit(Notice("warning", text, "start"))
         self.start_notices.clear()
@@ -154,7 +168,11 @@ class Session:
         self._reload_settings()
         if isinstance(self.client, AnthropicClient):
             self.client.new_turn()
-        return await self.agent.run_turn(prompt)
+        await self.extended.turn_begins()
+        try:
+            return await self.agent.run_turn(prompt)
+        finally:
+            self.extended.turn_ended()
 
     def steer(self, prompt: UserInput) -> None:
         self.agent.steer(prompt)
@@ -163,7 +181,8 @@ class Session:
         return self.agent.take_back()
 
     def interrupt(self) -> None:
-        """Ends the turn, and every subagent."""
+        """Ends the turn and every subagent; in proactive mode, also what the agent does on its own."""
+        self.waking.stop()
         self.agent.interrupt()
         self.crew.interrupt()
 
@@ -184,6 +203,9 @@ class Session:
         words = "\n".join(b.text for b in result.for_model if isinstance(b, TextBlock))
         told = f"The user ran this command themselves:\n{command}\n\nIts output:\n{words or '(none)'}"
         self.state.pending.append(Reminder("user-command", told))
+        ended = result.for_user
+        if isinstance(ended, CommandDisplay) and ended.summary:
+            self.events.emit(Notice("warning", ended.summary, "user_command"))
 
     # --- choices ----------------------------------------------------------------------------------------------------
 
@@ -246,6 +268,7 @@ class Session:
         self.title = ""
         self.toolbox.seen.forget()
         self.begin_anew()
+        await self.extended.cleared(model=state.model)
         self.events.emit(ConversationCleared(self.id))
         self.events.emit(TodosChanged(()))
 
@@ -265,7 +288,7 @@ class Session:
     def begin_anew(self) -> None:
         """What both ``/clear`` and every compaction do: sections and latches are reset, settings-derived inputs and
         the date are read again."""
-        from agentcli.runtime.prompting import prompt_context
+        from agentcli.runtime.prompting import output_style, prompt_context
 
         self.state.start_date = self.world.clock.now().date().isoformat()
         clear_system_prompt_sections(self.state.cache)
@@ -278,6 +301,7 @@ class Session:
             start_date=self.state.start_date,
             tools=frozenset(self.toolbox.tools),
             scratch=self.contexts.scratch,
+            style=output_style(self.extensions, self.warn),
         )
 
     # --- the end ----------------------------------------------------------------------------------------------------
@@ -294,6 +318,7 @@ class Session:
         if self.warming is not None:
             await self.warming
         try:
+            await self.extended.close()
             await self.toolbox.close()
             with contextlib.suppress(OSError):  # the connection may be gone already
                 await self.client.close()
@@ -309,6 +334,7 @@ class Session:
         for problem in news.problems:
             self.events.emit(Notice("warning", problem, "settings"))
         self.gate.use(news.settings)
+        self.extended.reloaded(news.settings)
 
 
 async def _warm_up(client: AnthropicClient) -> None:

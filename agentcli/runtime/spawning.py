@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,13 @@ from agentcli.agent.rooms import Limits, Rooms
 from agentcli.agent.sources import ChangedFilesSource, DateSource, HeadSource, ModeSource, TodoSource
 from agentcli.agent.state import SessionState
 from agentcli.agent.subagent import Hire, Kit
-from agentcli.agent.subagent_crew import BUDGET, CONCURRENT, DEPTH, Crew, CrewReminders, Office
-from agentcli.env import number
+from agentcli.agent.subagent_crew import Crew, CrewReminders
 from agentcli.errors import ToolError, UserError
-from agentcli.events import Emit, Event
+from agentcli.events import Event
 from agentcli.extend.agents import AgentDefinition
 from agentcli.extend.hooks.room import HookRoom
 from agentcli.extend.room import Extensions
 from agentcli.memory import MemoryRoom
-from agentcli.messages import Usage
 from agentcli.model.catalog import check_effort
 from agentcli.model.usage import Ledger
 from agentcli.modes.plan import mode_texts
@@ -29,8 +27,7 @@ from agentcli.permissions.gate import Gate
 from agentcli.ports.model import ModelClient
 from agentcli.ports.permissions import Hooks
 from agentcli.ports.prompt import Reminder, ReminderSource
-from agentcli.ports.sessions import Journal
-from agentcli.ports.tools import AgentBudget, Workspace
+from agentcli.ports.tools import Workspace
 from agentcli.prompt.context import PromptContext
 from agentcli.prompt.source import PromptSource
 from agentcli.runtime.agentview import AgentApprover, AgentGate, AgentHooks, AgentPrompt
@@ -87,6 +84,11 @@ class Spawning:
             record(event)
             hire.emit(event)
 
+        async def close() -> list[str]:
+            ended = await toolbox.end_jobs()
+            journal.close()
+            return ended
+
         def wanted(name: str) -> bool:
             return self._wanted(name, definition, may_spawn=hire.may_spawn)
 
@@ -125,7 +127,7 @@ class Spawning:
             rooms=rooms,
             limits=replace(parent.limits, max_turns=definition.max_turns, max_budget_usd=None),
             name=definition.name,
-            close=lambda: _end(toolbox, journal),
+            close=close,
             spill=contexts().spill,
             transcript=str(journal.path) if isinstance(journal, FileJournal) else "",
         )
@@ -252,7 +254,7 @@ class Spawning:
             return []
         return [Reminder(f"skill:{skill.name}", skill.text) for skill in found]
 
-    def _journal(self, hire: Hire, state: SessionState, definition: AgentDefinition) -> Journal:
+    def _journal(self, hire: Hire, state: SessionState, definition: AgentDefinition) -> FileJournal | MemoryJournal:
         parent = self._parent
         facts = {
             "session_id": state.session_id,
@@ -299,67 +301,3 @@ class Contexts:
             Path(scratch) if scratch else None,
             lambda call: {"spawner": self.crew.for_call(call), "skills": self.parent.extensions},
         )
-
-
-async def _end(toolbox: Toolbox, journal: Any) -> list[str]:
-    """Ends the agent's background jobs, and closes its transcript until it goes on."""
-    ended = []
-    for job in toolbox.jobs.list():
-        if job.state == "running":
-            await toolbox.jobs.kill(job.id, told=True)
-            ended.append(f"{job.id} ({one_line(job.command, 60)})")
-    journal.close()
-    return ended
-
-
-def main_crew(parent: Parent, emit: Emit) -> Crew:
-    """The subagents of the main agent.  Bounds come from the environment and the setting ``agentBudget``; what they
-    spend counts against ``--max-budget-usd`` too."""
-    world, state, most = parent.world, parent.state, parent.limits.max_budget_usd
-    office = Office(
-        outfit=Spawning(parent),
-        depth=number("CLAUDE_CODE_MAX_SUBAGENT_SPAWN_DEPTH", DEPTH, world.env),
-        concurrent=number("CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS", CONCURRENT, world.env) or CONCURRENT,
-        budget=_budget(world.settings.get("agentBudget")),
-        always_background=lambda name: _in_background(parent.extensions, name),
-        number=_last_number(parent.directory),
-    )
-    crew = Crew(office, emit)
-
-    def account(model: str, usage: Usage, cost: float | None) -> None:
-        state.spend(model, usage, cost)
-        if most is not None and state.cost is not None and state.cost >= most:
-            crew.halt(f"${state.cost:.2f} of ${most:.2f} of the session")
-
-    crew.account = account
-    return crew
-
-
-def _in_background(extensions: Extensions, name: str) -> bool:
-    definition = extensions.agents.get(name)
-    return definition is not None and definition.background
-
-
-def _last_number(directory: SessionDirectory) -> int:
-    """The number of the last subagent of an earlier run of this session."""
-    if not directory.stored:
-        return 0
-    names = (p.stem.rpartition("-")[2] for p in (directory() / FOLDER).glob("agent-*.jsonl"))
-    return max((int(n) for n in names if n.isdecimal()), default=0)
-
-
-def _budget(given: object) -> AgentBudget:
-    values: Mapping[str, Any] = given if isinstance(given, dict) else {}
-
-    def bound(name: str) -> float | None:
-        value = values.get(name)
-        usable = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
-        return float(value) if usable and value is not None else None
-
-    turns, tokens = bound("turns"), bound("tokens")
-    return AgentBudget(
-        turns=int(turns) if turns is not None else BUDGET.turns,
-        tokens=int(tokens) if tokens is not None else None,
-        seconds=bound("seconds"),
-        usd=bound("usd"),
-    )

@@ -20,6 +20,7 @@ from agentcli.ports.tools import Tool, ToolCall, ToolContext
 from agentcli.processes import ProcessManager
 from agentcli.runtime.deferred import DeferredTools
 from agentcli.runtime.world import World
+from agentcli.text import one_line
 from agentcli.tools.bash_shell import Shell
 from agentcli.tools.jobs import JobTable
 from agentcli.tools.mcp_call import McpCall, resolve
@@ -52,6 +53,13 @@ class Toolbox:
     def resolve(self, call: ToolCall) -> ToolCall:
         """The real call behind one of the dispatcher (``Rooms.resolve``)."""
         return resolve(call, self.tools.__contains__)
+
+    async def end_jobs(self) -> list[str]:
+        """Ends what still runs in the background, and names it."""
+        running = [job for job in self.jobs.list() if job.state == "running"]
+        for job in running:
+            await self.jobs.kill(job.id, told=True)
+        return [f"{job.id} ({one_line(job.command, 60)})" for job in running]
 
     async def close(self) -> None:
         await self.jobs.close()

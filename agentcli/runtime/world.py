@@ -80,3 +80,10 @@ def _more_roots(settings: Settings, cwd: Path) -> list[Path]:
         if path.is_dir():
             found.append(path.resolve())
     return found
+
+
+def bound(values: object, name: str) -> float | None:
+    """A positive number of a settings object, such as a budget; ``None`` for anything else."""
+    value = values.get(name) if isinstance(values, dict) else None
+    usable = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+    return float(value) if usable and value is not None else None

@@ -20,6 +20,7 @@ from agentcli.tools.notebook_edit import NotebookEdit
 from agentcli.tools.read import Read
 from agentcli.tools.send_message import SendMessage
 from agentcli.tools.skill import Skill
+from agentcli.tools.sleep import Sleep
 from agentcli.tools.task_stop import TaskStop
 from agentcli.tools.todo_write import TodoWrite
 from agentcli.tools.write import Write
@@ -50,4 +51,5 @@ def builtin_tools(
         TaskStop(),
         AskUserQuestion(),
         ExitPlanMode(),
+        Sleep(),
     )

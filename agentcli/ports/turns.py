@@ -1,0 +1,33 @@
+"""Between the modes that start turns by themselves and the session that runs them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from agentcli.events import TurnFinished
+from agentcli.ports.frontend import UserInput
+
+
+class Turns(Protocol):
+    """Whoever starts a turn starts it here, one at a time."""
+
+    async def start(self, prompt: UserInput) -> TurnFinished:
+        """One turn, to its end; never raises for what ends it."""
+
+    async def idle(self) -> None:
+        """Until no turn is running."""
+
+    @property
+    def running(self) -> bool: ...
+
+    @property
+    def count(self) -> int:
+        """Turns that were begun so far, whoever began them."""
+
+    @property
+    def spent(self) -> float | None:
+        """US dollars so far, subagents included; ``None`` where a price is unknown."""
+
+    @property
+    def tokens(self) -> int:
+        """Input (cached too) and output so far, subagents included."""

@@ -1,0 +1,85 @@
+"""What begins a turn although the user said nothing: reports of background agents, and ticks in proactive mode."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from agentcli.agent.agent import Agent
+from agentcli.agent.subagent_crew import Crew
+from agentcli.events import Event, EventStream, QueueChanged
+from agentcli.ports.frontend import UserInput
+from agentcli.ports.rest import Woken
+from agentcli.ports.sessions import Clock
+
+if TYPE_CHECKING:
+    from agentcli.modes.proactive import Ticker
+
+REPORTED = "(A background agent has reported.)"
+
+
+class Waking:
+    """For the front end, which runs the turns: ``next`` is awaited beside the user's own input.
+
+    ``ticker`` is there while proactive mode is on.
+    """
+
+    def __init__(self, agent: Callable[[], Agent], crew: Crew, events: EventStream, clock: Clock) -> None:
+        self.ticker: Ticker | None = None
+        self.focus: bool | None = None
+        """Whether the user is there, as far as the front end knows."""
+        self._agent = agent
+        self._crew = crew
+        self._clock = clock
+        self._queued = asyncio.Event()
+        events.subscribe(self._hear)
+
+    async def next(self) -> UserInput:
+        """Until the session is idle and there is a reason for a turn; the caller runs it at once.  Never returns where
+        there is none."""
+        while True:
+            reasons: list[asyncio.Future[UserInput | None]] = [asyncio.ensure_future(self._reported())]
+            if self.ticker is not None and not self.ticker.over:
+                reasons.append(asyncio.ensure_future(self.ticker.next()))
+            try:
+                done, _ = await asyncio.wait(reasons, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for reason in reasons:
+                    reason.cancel()
+            found = next((p for r in done if (p := r.result()) is not None), None)
+            if found is not None and not self._agent().busy:
+                return found
+
+    async def sleep(self, seconds: float) -> Woken:
+        """``ports.rest.Rest``."""
+        if len(self._agent().queue):
+            return "user"
+        self._queued.clear()
+        ways: dict[asyncio.Future[object], Woken] = {
+            asyncio.ensure_future(self._clock.sleep(seconds)): "time",
+            asyncio.ensure_future(self._queued.wait()): "user",
+            asyncio.ensure_future(self._crew.wait_ended()): "report",
+        }
+        try:
+            done, _ = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for way in ways:
+                way.cancel()
+        return next(woken for way, woken in ways.items() if way in done)
+
+    def stop(self) -> None:
+        """Esc: no more ticks."""
+        if self.ticker is not None:
+            self.ticker.stop()
+
+    async def _reported(self) -> UserInput | None:
+        while True:
+            await self._crew.wait_ended()
+            await self._agent().idle()
+            if await self._crew.untold():
+                return UserInput(REPORTED)
+
+    def _hear(self, event: Event) -> None:
+        if isinstance(event, QueueChanged) and event.queued:
+            self._queued.set()
