@@ -13,7 +13,7 @@ from agentcli.i18n import LANGUAGES, Texts, choose_language
 from agentcli.i18n.english import TEXTS as ENGLISH
 
 ROOT = Path(__file__).resolve().parent.parent / "agentcli"
-BUILT = ("command.", "mode.", "brought.", "destination.", "outcome.", "job.", "help.key.")
+BUILT = ("command.", "mode.", "brought.", "theme.", "destination.", "outcome.", "job.", "help.key.")
 """Prefixes of keys that are put together in code."""
 
 

@@ -27,13 +27,15 @@ class CommandContext:
 class CommandResult:
     """``text`` is Markdown for the user (never sent to the model), ``prompt`` a user message that a turn is run with,
     ``exit`` ends the session, ``copy`` is put on the clipboard, ``resume`` is the id of a session to go on with in
-    place of this one."""
+    place of this one, ``theme`` the name of the colours to change to, ``draft`` is put into the input line."""
 
     text: str = ""
     prompt: UserInput | None = None
     exit: bool = False
     copy: str = ""
     resume: str = ""
+    theme: str = ""
+    draft: UserInput | None = None
 
 
 @dataclass(frozen=True, slots=True)

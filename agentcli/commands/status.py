@@ -19,8 +19,26 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
         ("Context", f"{status.context_used:,} of {status.window:,} tokens"),
         ("Cost", "unknown (no price for this model)" if status.cost is None else f"${status.cost:.4f}"),
         ("Cache", "" if share is None else f"{share:.0%} of the last request was read from the cache"),
+        ("Not used", ", ".join(sorted(context.session.models.refused)) + ": refused by the server, or switched off"),
     ]
-    return CommandResult("\n".join(f"- **{name}:** {value}" for name, value in rows if value))
+    if not context.session.models.refused:
+        rows.pop()
+    lines = [f"- **{name}:** {value}" for name, value in rows if value]
+    return CommandResult("\n".join([*lines, *_troubles(context)]))
+
+
+def _troubles(context: CommandContext) -> list[str]:
+    """What of the settings and rules is of no use, and why."""
+    settings = context.session.world.settings
+    found = [*settings.errors, *settings.warnings, *context.session.gate.warnings]
+    if settings.unknown:
+        found.append(f"unknown settings: {', '.join(settings.unknown)}")
+    return [f"- **Settings:** {_literal(text)}" for text in dict.fromkeys(found)]
+
+
+def _literal(text: str) -> str:
+    """As Markdown that shows the text as it is: paths and rules are full of marks."""
+    return text if "`" in text else f"`{text}`"
 
 
 COMMAND = Command("status", "Where the session stands", run, while_running=True)

@@ -108,6 +108,14 @@ class JobTable:
         more = collected.total - entry.offset if len(page.data) == PAGE else 0
         return JobOutput(self._job(entry), text, page.skipped, more)
 
+    def tail(self, job_id: str, size: int = 4_000) -> str:
+        """The end of the output, at most ``size`` bytes of it, for a person: it stays unread for the model."""
+        collected = self._find(job_id).running.collected
+        assert collected is not None
+        start = max(0, collected.total - size)
+        text = readable(collected.read(start, size).data).rstrip("\n")
+        return text.partition("\n")[2] or text if start else text
+
     async def kill(self, job_id: str, *, told: bool = False) -> Job:
         entry = self._find(job_id)
         if entry.state == "running":

@@ -96,8 +96,7 @@ class TerminalActions:
         taken = self.controller.take_back()
         if taken is None:
             return False
-        marks = "".join(self.screen.chips.image(block) for block in taken.attachments)
-        self.screen.buffer.insert_text(marks + self.screen.chips.pasted(taken.text))
+        self.screen.put_back(taken)
         return True
 
     def cycle_mode(self) -> None:

@@ -24,7 +24,7 @@ from agentcli.ui.terminal.device import FrameOutput, terminal_size
 from agentcli.ui.terminal.engine import engine_way
 from agentcli.ui.terminal.output.markdown import preload
 from agentcli.ui.terminal.plain import run_plain
-from agentcli.ui.terminal.preferences import preferences
+from agentcli.ui.terminal.preferences import Notify, preferences
 from agentcli.ui.terminal.screen import Screen, TerminalOptions, color_depth
 from agentcli.ui.terminal.signals import HANG_UP, ending_signals
 from agentcli.ui.terminal.theme import choose_theme
@@ -71,6 +71,7 @@ async def run_terminal(
         theme=theme or wishes.theme,
         language=language or os.environ.get("AGENTCLI_LANG") or wishes.language,
         vi=vi or wishes.vi,
+        notify=wishes.notify,
     )
 
 
@@ -82,6 +83,7 @@ async def run_front_end(
     theme: str | None = None,
     language: str | None = None,
     vi: bool = False,
+    notify: Notify = "auto",
 ) -> int:
     """Runs a conversation in the terminal and returns the exit code.
 
@@ -99,6 +101,7 @@ async def run_front_end(
         theme=choose_theme(theme, env),
         language=code,
         vi=vi,
+        notify=notify,
         history=history_path(directory, env),
         root=directory,
         env=env,
@@ -156,6 +159,7 @@ async def converse(
         await asyncio.gather(*tasks, return_exceptions=True)
         await controller.close()
         screen.app.flush_above()
+        screen.title("")
     for error in failure:
         if not isinstance(error, AgentcliError):
             raise error

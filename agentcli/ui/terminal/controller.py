@@ -14,9 +14,17 @@ from agentcli.commands.base import CommandContext, CommandResult
 from agentcli.commands.registry import Registry, parse
 from agentcli.commands.remember import is_note
 from agentcli.errors import AgentcliError, UserError
-from agentcli.events import Event, FromSubagent, PermissionAsked, PermissionResolved
+from agentcli.events import (
+    ConversationCleared,
+    Event,
+    FromSubagent,
+    PermissionAsked,
+    PermissionResolved,
+    TurnFinished,
+    TurnStarted,
+)
 from agentcli.ports.frontend import SessionHandle, UserInput
-from agentcli.text import clean
+from agentcli.text import clean, one_line
 from agentcli.ui.terminal.dialogs import TerminalDialogs
 from agentcli.ui.terminal.input.complete import CommandEntry
 from agentcli.ui.terminal.past import draw_past
@@ -75,11 +83,17 @@ class Controller:
         status = session.status()
         self.screen.view.note(f"agentcli {__version__} {self.screen.glyphs.dot} {status.model_name}", "accent")
         self.screen.view.note(f"{status.cwd}\n{self.screen.texts('banner.help')}", "dim")
-        self.screen.title(f"agentcli {self.screen.glyphs.dot} {session.workspace.start.name}")
+        self._show_title(session)
         draw_past(self.screen.view, self._way.past(session), partial(self._way.title, session))
         self._show_status_line(session)
         session.start()
         self._send_early()
+
+    def _show_title(self, session: SessionHandle, *, working: bool = False) -> None:
+        """The window's title: the session's own, else the directory's name; a sign while the agent works."""
+        name = one_line(session.status().title or session.workspace.start.name, 60)
+        sign = f"{self.screen.glyphs.working} " if working else ""
+        self.screen.title(f"{sign}{name} {self.screen.glyphs.dot} agentcli")
 
     def _show_status_line(self, session: SessionHandle) -> None:
         source = self._way.status_line(session)
@@ -95,6 +109,8 @@ class Controller:
         self.screen.view.handle(event)
         if self._status_command is not None:
             self._status_command.hear(event)
+        if isinstance(event, TurnStarted | TurnFinished | ConversationCleared) and self.session:
+            self._show_title(self.session, working=isinstance(event, TurnStarted))
         inner = event.event if isinstance(event, FromSubagent) else event
         if isinstance(inner, PermissionAsked) and self.session:
             self.spawn(self._permissions.ask(inner, self.session))
@@ -205,10 +221,14 @@ class Controller:
         await self._finish_command(await command.run(context, arguments))
 
     async def _finish_command(self, result: CommandResult) -> None:
+        if result.theme:
+            self.screen.use_theme(result.theme)
         if result.text:
             self.screen.view.markdown(result.text)
         if result.copy:
             self.screen.copy(result.copy)
+        if result.draft:
+            self.screen.put_back(result.draft)
         if result.resume:
             await self._go_on_with(result.resume)
         if result.exit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from agentcli.settings.merged import Settings
 
@@ -19,6 +20,11 @@ _THEMES = {
 }
 """Names of the setting ``theme``, those of the field's settings files too."""
 
+Notify = Literal["auto", "bell", "none"]
+"""What happens when the person is needed or a long turn ends: a bell, with a notification where the terminal can show
+one; the bell alone; nothing."""
+_NOTIFY: dict[str, Notify] = {"terminal_bell": "bell", "notifications_disabled": "none", "none": "none"}
+
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
@@ -27,12 +33,14 @@ class Preferences:
     theme: str | None = None
     language: str | None = None
     vi: bool = False
+    notify: Notify = "auto"
 
 
 def preferences(settings: Settings) -> Preferences:
-    """``theme``, ``uiLanguage`` and ``editorMode`` (``vim`` or ``vi``)."""
+    """``theme``, ``uiLanguage``, ``editorMode`` (``vim`` or ``vi``) and ``preferredNotifChannel``."""
     return Preferences(
         theme=_THEMES.get(settings.text("theme") or ""),
         language=settings.text("uiLanguage"),
         vi=settings.text("editorMode") in ("vim", "vi"),
+        notify=_NOTIFY.get(settings.text("preferredNotifChannel") or "", "auto"),
     )

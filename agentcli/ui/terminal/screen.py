@@ -15,7 +15,7 @@ from prompt_toolkit.input import Input
 from prompt_toolkit.output.color_depth import ColorDepth
 
 from agentcli.i18n import Texts
-from agentcli.ports.frontend import SessionStatus
+from agentcli.ports.frontend import SessionStatus, UserInput
 from agentcli.text import one_line
 from agentcli.ui.terminal.capabilities import Capabilities
 from agentcli.ui.terminal.device import FrameOutput
@@ -30,6 +30,7 @@ from agentcli.ui.terminal.modal import ModalQueue
 from agentcli.ui.terminal.output.glyphs import ASCII, UNICODE
 from agentcli.ui.terminal.output.pen import Fragments, Pen
 from agentcli.ui.terminal.output.sheet import Sheet
+from agentcli.ui.terminal.preferences import Notify
 from agentcli.ui.terminal.status import line, parts
 from agentcli.ui.terminal.theme import theme
 from agentcli.ui.terminal.view import View
@@ -44,6 +45,7 @@ class TerminalOptions:
     theme: str = "dark"
     language: str = "en"
     vi: bool = False
+    notify: Notify = "auto"
     history: Path | None = None
     root: Path = field(default_factory=Path.cwd)
     env: Mapping[str, str] = field(default_factory=dict)
@@ -132,6 +134,14 @@ class Screen:
         found = self.app.output.get_size()
         return found.columns, found.rows
 
+    def put_back(self, prompt: UserInput) -> None:
+        """Puts a message into the input line, in front of what stands there."""
+        marks = "".join(self.chips.image(block) for block in prompt.attachments)
+        text = marks + self.chips.pasted(prompt.text)
+        self.buffer.cursor_position = 0
+        self.buffer.insert_text(f"{text}\n" if self.buffer.text else text)
+        self.buffer.cursor_position = len(self.buffer.text)
+
     def hint(self, text: str) -> None:
         """Says something in place of the status line for a moment."""
         self._hint = (text, time.monotonic() + HINT_SECONDS)
@@ -186,8 +196,10 @@ class Screen:
 
     def _alert(self, text: str) -> None:
         """Rings; where the terminal can show notifications it gets one."""
-        output = self.app.device
-        if self._capabilities.notices:
+        output, wanted = self.app.device, self.options.notify
+        if wanted == "none":
+            return
+        if self._capabilities.notices and wanted == "auto":
             output.write_raw(f"\x1b]9;{text}\x07")
         output.bell()
         output.flush()
@@ -198,7 +210,17 @@ class Screen:
         self.app.device.flush()
         self.hint(self.texts("copied", count=f"{len(text):,}"))
 
+    def use_theme(self, name: str) -> None:
+        """Changes the colours of everything that is drawn from now on."""
+        self._theme = theme(name, color=self._capabilities.color is not None)
+        self.view.sheet.pen = Pen(self._theme, self._capabilities)
+        self.app.style = style(self._theme)
+        self.app.invalidate()
+
     def title(self, text: str) -> None:
+        """The window's title; empty gives it back."""
+        if self.options.env.get("CLAUDE_CODE_DISABLE_TERMINAL_TITLE"):
+            return
         self.app.device.set_title(text)
         self.app.device.flush()
 

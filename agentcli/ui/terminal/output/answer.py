@@ -24,6 +24,7 @@ class AnswerStream:
     def begin(self) -> None:
         """A new answer begins."""
         self.flush()
+        self._renderer = MarkdownRenderer(self._sheet.pen.theme, links=self._sheet.pen.links)
         self._streamed = self._shown = False
 
     def feed(self, text: str) -> None:

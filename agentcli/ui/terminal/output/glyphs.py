@@ -19,8 +19,9 @@ class Glyphs:
     pointer: str = "❯"
     dot: str = "·"
     branch: str = "⎇"
+    working: str = "✻"
     spinner: tuple[str, ...] = ("⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏")
 
 
 UNICODE = Glyphs()
-ASCII = Glyphs("+", "x", "!", "#", ">", "[ ]", "[>]", "[x]", "->", ">", "-", "git:", ("|", "/", "-", "\\"))
+ASCII = Glyphs("+", "x", "!", "#", ">", "[ ]", "[>]", "[x]", "->", ">", "-", "git:", "*", ("|", "/", "-", "\\"))

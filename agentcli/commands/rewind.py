@@ -1,0 +1,87 @@
+"""``/rewind``: takes the conversation back to before one of the user's messages, which is put into the input again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agentcli.commands.base import Command, CommandContext, CommandResult
+from agentcli.errors import UserError
+from agentcli.messages import ImageBlock, Message, TextBlock
+from agentcli.ports.frontend import Choice, UserInput
+from agentcli.text import one_line
+
+if TYPE_CHECKING:
+    from agentcli.runtime.session import Session
+
+SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A message of the user: its index in the conversation and what was typed."""
+
+    index: int
+    prompt: UserInput
+
+
+async def run(context: CommandContext, arguments: str) -> CommandResult:
+    session, t = context.session, context.texts
+    if session.agent.busy:
+        raise UserError(t("rewind.busy"))
+    points = list(reversed(_points(session)))
+    if not points:
+        raise UserError(t("rewind.none"))
+    choices = [_choice(n, point, context) for n, point in enumerate(points[:SHOWN])]
+    picked = arguments or await context.dialogs.choose(t("rewind.which"), choices)
+    if picked is None:
+        return CommandResult()
+    if not picked.isdecimal() or int(picked) >= len(points):
+        raise UserError(t("rewind.usage", most=len(points) - 1))
+    point = points[int(picked)]
+    words = t("rewind.done", left=f"{_tokens(session, 0, point.index):,}")
+    _go_back(session, point.index)
+    return CommandResult(words, draft=point.prompt)
+
+
+def _points(session: Session) -> list[Point]:
+    """Oldest first.  What a compaction left as one message is no place to go back to."""
+    found = ((i, session.state.messages[i]) for i in session.agent.turn_starts())
+    return [Point(i, prompt) for i, message in found if (prompt := _typed(message)) is not None]
+
+
+def _typed(message: Message) -> UserInput | None:
+    if any(isinstance(b, TextBlock) and b.origin == "summary" for b in message.content):
+        return None
+    words = [b.text for b in message.content if isinstance(b, TextBlock) and b.origin == "user"]
+    own = not any(isinstance(b, TextBlock) and b.origin == "reminder" for b in message.content)
+    images = tuple(b for b in message.content if isinstance(b, ImageBlock)) if own else ()
+    return UserInput("\n\n".join(words), images) if words else None
+
+
+def _choice(number: int, point: Point, context: CommandContext) -> Choice:
+    """What was typed, how much of the conversation would go, and what stays to be sent again."""
+    session = context.session
+    gone = len(session.state.messages) - point.index
+    kept = f"{_tokens(session, 0, point.index):,}"
+    about = context.texts("rewind.about", count=gone, tokens=f"{_tokens(session, point.index, None):,}", kept=kept)
+    return Choice(str(number), one_line(point.prompt.text, 60), about)
+
+
+def _tokens(session: Session, start: int, end: int | None) -> int:
+    from agentcli.agent.measure import tokens
+
+    return tokens(session.state.messages[start:end])
+
+
+def _go_back(session: Session, keep: int) -> None:
+    """The model no longer knows what it read since, nor what it was told."""
+    session.agent.rewind(keep)
+    state = session.state
+    state.pending[:] = [r for r in state.pending if r.key != "interrupted"]
+    session.toolbox.seen.forget()
+    if session.memory is not None:
+        session.memory.resume(state.cache.sections, state.messages)
+
+
+COMMAND = Command("rewind", "Take the conversation back to an earlier message", run, aliases=("undo", "checkpoint"))

@@ -1,0 +1,99 @@
+"""``/tasks``: background commands and agents; the end of one's output; ending one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from agentcli.commands.base import Command, CommandContext, CommandResult
+from agentcli.errors import UserError
+from agentcli.ports.agents import AgentTask
+from agentcli.ports.frontend import Choice
+from agentcli.ports.jobs import Job
+from agentcli.text import one_line, plural
+from agentcli.tools.jobs import describe_state
+
+
+async def run(context: CommandContext, arguments: str) -> CommandResult:
+    t = context.texts
+    word, _, rest = arguments.partition(" ")
+    known = _known(context)
+    if not known:
+        return CommandResult(t("tasks.none"))
+    match word:
+        case "":
+            choices = [Choice(name, *_words(task)) for name, task in known.items()]
+            picked = await context.dialogs.choose(t("tasks.which"), choices)
+            return await _shown(context, known[picked]) if picked else CommandResult(_listing(known.values()))
+        case "list":
+            return CommandResult(_listing(known.values()))
+        case "kill":
+            return CommandResult(await _end(context, _find(known, rest.strip())))
+        case _:
+            return await _shown(context, _find(known, word))
+
+
+Task = Job | AgentTask
+
+
+def _known(context: CommandContext) -> dict[str, Task]:
+    session = context.session
+    tasks: list[Task] = [*session.toolbox.jobs.list(), *session.crew.list()]
+    return {task.id: task for task in tasks}
+
+
+def _find(known: Mapping[str, Task], name: str) -> Task:
+    if name not in known:
+        raise UserError(f"There is no background task {name!r}. There are: {', '.join(known)}.")
+    return known[name]
+
+
+async def _shown(context: CommandContext, task: Task) -> CommandResult:
+    """The end of a command's output, which stays unread for the model; then, for what runs, whether to end it."""
+    t = context.texts
+    text = _line(task)
+    if isinstance(task, Job):
+        output = context.session.toolbox.jobs.tail(task.id)
+        fence = "```"
+        while fence in output:
+            fence += "`"
+        text = f"{text}\n\n{fence}\n{output or t('tasks.silent')}\n{fence}"
+    if task.state == "running":
+        await context.dialogs.show(text)
+        if not await context.dialogs.confirm(t("tasks.kill", task=task.id)):
+            return CommandResult()
+        text = await _end(context, task)
+    return CommandResult(text)
+
+
+async def _end(context: CommandContext, task: Task) -> str:
+    session = context.session
+    if isinstance(task, Job):
+        return _line(await session.toolbox.jobs.kill(task.id))
+    return _line(await session.crew.stop(task.id))
+
+
+def _words(task: Task) -> tuple[str, str]:
+    """How it stands, and what it does."""
+    if isinstance(task, Job):
+        return describe_state(task), one_line(task.command, 80)
+    state = f"{task.id} ({task.agent}) is {task.state}, {task.seconds:.0f} s, {plural(task.steps, 'step')}"
+    return state, one_line(task.description, 80)
+
+
+def _line(task: Task) -> str:
+    state, what = _words(task)
+    return f"{state}: `{what}`" if what else state
+
+
+def _listing(tasks: Iterable[Task]) -> str:
+    return "\n".join(f"- {_line(task)}" for task in tasks)
+
+
+COMMAND = Command(
+    "tasks",
+    "Show background commands, their output, and end them",
+    run,
+    aliases=("jobs", "bashes"),
+    argument_hint="[ID | kill ID]",
+    while_running=True,
+)
