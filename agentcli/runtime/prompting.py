@@ -130,7 +130,9 @@ def main_agent(world: World) -> MainThreadAgent | None:
     from agentcli.extend.agents import find_agent
     from agentcli.paths import claude_home
 
-    definition = find_agent(name, cwd=world.workspace.start, user=claude_home(world.env))
+    definition = find_agent(
+        name, cwd=world.workspace.start, user=claude_home(world.env), trusted=world.settings.trusted
+    )
     if definition is None:
         raise UserError(f"--agent {name}: no file .claude/agents/{name}.md here or in the user's directory")
     return MainThreadAgent(

@@ -141,8 +141,10 @@ class Turns:
             return prompt
         from agentcli.commands.base import CommandContext
         from agentcli.commands.registry import Registry, parse
+        from agentcli.commands.skills import slash_commands
 
-        registry, found = Registry(), parse(prompt.text)
+        registry = Registry(lambda: slash_commands(self.session.extensions))
+        found = parse(prompt.text)
         command = registry.find(found[0]) if found else None
         if command is None or found is None:
             return prompt

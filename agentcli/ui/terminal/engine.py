@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
@@ -15,12 +16,19 @@ from agentcli.ui.terminal.statuscommand import StatusSource
 from agentcli.ui.terminal.way import Asking, Way
 
 if TYPE_CHECKING:
+    from agentcli.commands.base import Command
     from agentcli.runtime.session import Session
     from agentcli.runtime.trusting import TrustQuestion
 
 
 def engine_way(options: SessionOptions, client: ModelClient | None, question: TrustQuestion | None) -> Way:
     chosen = options
+    present: list[Session] = []
+
+    def extra() -> Iterable[Command]:
+        from agentcli.commands.skills import slash_commands
+
+        return slash_commands(present[-1].extensions) if present else ()
 
     async def start() -> SessionHandle:
         # Loaded beside the loop, so that what is typed meanwhile shows at once.
@@ -52,6 +60,7 @@ def engine_way(options: SessionOptions, client: ModelClient | None, question: Tr
 
     def connect(handle: SessionHandle, asking: Asking) -> None:
         session = cast("Session", handle)
+        present[:] = [session]
         session.questions.front = asking.questioner
         if session.memory is not None:
             session.memory.ask = asking.outside
@@ -61,4 +70,6 @@ def engine_way(options: SessionOptions, client: ModelClient | None, question: Tr
 
         return status_line(cast("Session", session))
 
-    return Way(start, restart, past, title, prepare, connect, status_line, question=question, trust=trust)
+    return Way(
+        start, restart, past, title, prepare, connect, status_line, commands=extra, question=question, trust=trust
+    )
