@@ -23,6 +23,10 @@ from agentcli.messages import (
 from agentcli.text import clean, clean_json
 
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
+_NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+_LONGEST_NAME = 128
+_DEEPEST_INPUT = 100
+"""Levels of a call's input; behind it every walk over the value comes near the interpreter's recursion limit."""
 NOT_JSON = "The input of this call was not a valid JSON object ({error}). Nothing was run. Send the call again."
 NOT_UNICODE = (
     "The input of this call held half of a surrogate pair, which is not valid Unicode. Nothing was run. "
@@ -147,7 +151,7 @@ class AnswerFold:
                 return _shown(ThinkingDelta, block.add_text(str(raw.get("thinking") or "")))
             case "tool_use":
                 block.id = self._fresh_id(str(raw.get("id") or ""))
-                return [ToolCallStarted(block.id, str(raw.get("name") or ""))]
+                return [ToolCallStarted(block.id, call_name(raw.get("name")))]
             case _:
                 return []
 
@@ -189,7 +193,7 @@ class AnswerFold:
             case "redacted_thinking":
                 return RedactedThinkingBlock(str(block.raw.get("data") or ""))
             case "tool_use":
-                return ToolUseBlock(block.id, clean(str(block.raw.get("name") or "")), self._input(block))
+                return ToolUseBlock(block.id, call_name(block.raw.get("name")), self._input(block))
             case _:
                 raw = dict(block.raw)
                 if block.json_parts:
@@ -208,6 +212,11 @@ class AnswerFold:
         return value
 
 
+def call_name(given: object) -> str:
+    """The name of a call in a form that the API takes back: no tool has another, so the call is answered as unknown."""
+    return _NOT_IN_A_NAME.sub("_", str(given or ""))[:_LONGEST_NAME] or "unnamed"
+
+
 def parse_input(text: str) -> tuple[dict[str, Any], str]:
     """A call's input and, where it can't be used as the model meant it, the reason; empty text is no input.
 
@@ -220,10 +229,21 @@ def parse_input(text: str) -> tuple[dict[str, Any], str]:
         return {}, NOT_JSON.format(error=error)
     if not isinstance(value, dict):
         return {}, NOT_JSON.format(error=f"it is a {type(value).__name__}")
+    if _is_deeper(value, _DEEPEST_INPUT):
+        return {}, NOT_JSON.format(error=f"it is nested deeper than {_DEEPEST_INPUT} levels")
     cleaned = clean_json(value)
     assert isinstance(cleaned, dict)
     broken = whole.count("\ufffd") != text.count("\ufffd") or cleaned != value
     return cleaned, NOT_UNICODE if broken else ""
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    level = [value]
+    for _ in range(levels):
+        level = [c for v in level for c in (v.values() if isinstance(v, dict) else v if isinstance(v, list) else ())]
+        if not level:
+            return False
+    return True
 
 
 def _no_constant(name: str) -> NoReturn:

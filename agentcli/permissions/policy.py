@@ -35,6 +35,8 @@ HARMLESS = frozenset(
     | {"EnterPlanMode", "ExitPlanMode", "ListMcpResources"}
 )
 """Tools that change nothing outside of the session, or that ask by themselves."""
+NAMES_NOTHING = Verdict("allow", "no file has a NUL character in its name")
+"""Nobody needs to be asked: the tool refuses it in words for the model."""
 
 
 def decide(call: ToolCall, policy: Policy) -> Decision:
@@ -131,6 +133,8 @@ def _judge(name: str, call: ToolCall, policy: Policy) -> Iterator[Verdict]:
         path = _path(call.input, "file_path", "notebook_path", "path")
         if path is None:
             yield Verdict("ask", "there is no path")
+        elif "\0" in path:
+            yield NAMES_NOTHING
         else:
             yield may_edit(policy.ground.resolve(path), policy, tool=name)
     elif name == "WebFetch":
@@ -148,8 +152,11 @@ def _reads(name: str, values: Mapping[str, Any], policy: Policy) -> Iterator[Ver
     if path is None and name in {"Read", "LSP"}:
         yield Verdict("ask", "there is no path")
         return
-    yield may_read(policy.ground.resolve(path or "."), policy, tool=name)
     pattern = values.get("pattern") if name == "Glob" else None
+    if "\0" in f"{path}{pattern}":
+        yield NAMES_NOTHING
+        return
+    yield may_read(policy.ground.resolve(path or "."), policy, tool=name)
     if isinstance(pattern, str) and (pattern.startswith(("/", "~")) or ".." in pattern.split("/")):
         head = re.split(r"[*?\[{]", pattern, maxsplit=1)[0].rpartition("/")[0] or "/"
         base = policy.ground.resolve(path or ".").lexical

@@ -53,6 +53,8 @@ class Grep(BuiltinTool[GrepParams]):
     async def call(self, params: GrepParams, ctx: ToolContext) -> ToolResult:
         if not params.pattern:
             raise ToolError("The pattern is empty. Give a regular expression.")
+        if "\0" in f"{params.pattern}{params.glob}{params.type}":
+            raise ToolError("A NUL character can't be searched for as it is. In the pattern, write \\x00.")
         path = locate(params.path, ctx.workspace) if params.path else ctx.workspace.cwd
         found, answer = await _find(params, path, ctx, self._searcher)
         rows = rows_of(found, numbers=params.numbers)
