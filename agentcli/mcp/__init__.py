@@ -12,8 +12,9 @@ thread when the first server is connected.
 
 from agentcli.mcp.config import Configuration, read_configuration
 from agentcli.mcp.opening import Ground, make_room
-from agentcli.mcp.room import McpRoom, Wiring
+from agentcli.mcp.room import McpRoom
 from agentcli.mcp.values import ServerEntry, ServerStatus
+from agentcli.mcp.wiring import Wiring
 
 __all__ = [
     "Configuration",

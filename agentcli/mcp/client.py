@@ -102,8 +102,9 @@ class Link:
 
         try:
             return await stack.enter_async_context(self._client(self._process(), "legacy"))
-        except MCPError as error:
-            if error.code not in NEWER_ONLY:
+        except Exception as error:
+            flat = _flatten(error)
+            if not isinstance(flat, MCPError) or flat.code not in NEWER_ONLY:
                 raise
         return await stack.enter_async_context(self._client(self._process(), "auto"))
 

@@ -10,9 +10,10 @@ from agentcli.mcp.approval import Guard
 from agentcli.mcp.client import Host
 from agentcli.mcp.config import Configuration, read_configuration
 from agentcli.mcp.limits import call_timeout, start_timeout
-from agentcli.mcp.room import McpRoom, Wiring
+from agentcli.mcp.room import McpRoom
 from agentcli.mcp.store import ServerStore
 from agentcli.mcp.tokens import open_vault
+from agentcli.mcp.wiring import Wiring
 from agentcli.paths import agentcli_home
 from agentcli.ports.elicitation import Elicitor, NobodyElicits
 from agentcli.processes import ProcessManager
@@ -41,13 +42,14 @@ class Ground:
             self.cwd, self.settings, self.env, given=self.given, strict=self.strict, bare=self.bare
         )
 
-    def host(self, processes: ProcessManager) -> Host:
+    def host(self, processes: ProcessManager, *, logins: bool = True) -> Host:
+        """``logins``: whether a server may need one; looking for the system's keyring takes a moment."""
         home = agentcli_home(self.env)
         return Host(
             processes=processes,
             env=self.env,
             logs=home / "logs" / "mcp" if home else None,
-            vault=open_vault(self.env),
+            vault=open_vault(self.env) if logins else None,
             elicitor=self.elicitor,
             roots=self.roots or (lambda: (self.cwd,)),
             start=start_timeout(self.env),

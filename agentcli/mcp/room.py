@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from agentcli.conversation import ConversationCache
 from agentcli.errors import UserError
-from agentcli.events import Emit, Notice
+from agentcli.events import Notice
 from agentcli.mcp.announce import Announcer, Presence
 from agentcli.mcp.approval import Guard
 from agentcli.mcp.client import Host
@@ -35,6 +34,7 @@ from agentcli.mcp.search import find
 from agentcli.mcp.store import ServerStore
 from agentcli.mcp.tools import definition
 from agentcli.mcp.values import ServerEntry, ServerStatus
+from agentcli.mcp.wiring import Wiring
 from agentcli.messages import Block
 from agentcli.ports.model import ToolSpec
 from agentcli.ports.prompt import Moment, Reminder
@@ -44,32 +44,6 @@ LISTS = 1.0
 """Seconds that a step waits for a list which its server has just said to have changed."""
 AFTER_CALL = 0.05
 """… and for that notice, when a call has ended: it often comes right behind the result."""
-
-
-def _window() -> int:
-    return 200_000
-
-
-def _yes() -> bool:
-    return True
-
-
-@dataclass(slots=True, kw_only=True)
-class Wiring:
-    """What the room needs of the session.
-
-    ``directory`` is the session's private directory; ``references`` says whether the model's server takes tool
-    references (the first-party API, and it has not refused them); ``window`` is the model's, in tokens; ``delta``
-    whether instructions reach the model as reminders (setting ``mcpInstructionsDelta``) instead of a section.
-    """
-
-    emit: Emit
-    cache: ConversationCache
-    directory: Callable[[], Path]
-    interactive: bool = True
-    references: Callable[[], bool] = field(default=_yes)
-    window: Callable[[], int] = field(default=_window)
-    delta: bool = True
 
 
 class McpRoom:
@@ -213,7 +187,7 @@ class McpRoom:
         lines = []
         for name in self.tools.names_of(server):
             given, now = self.tools.given(name), self.tools[name].spec
-            if given is not None and given.deferred and given != now:
+            if given is not None and given.deferred and given != replace(now, deferred=True):
                 lines.append(definition(now))
         return lines
 

@@ -67,8 +67,10 @@ class ServerEntry:
 
     @property
     def where(self) -> str:
-        """What is run or called, in one line, without headers and environment."""
-        return self.url if self.transport != "stdio" else " ".join((self.command, *self.args))
+        """What is run or called, in one line, as it was written: variables may hold secrets, and are not expanded."""
+        if self.transport != "stdio":
+            return str(self.raw.get("url", self.url))
+        return " ".join(map(str, (self.raw.get("command", self.command), *self.raw.get("args", self.args))))
 
 
 @dataclass(frozen=True, slots=True)

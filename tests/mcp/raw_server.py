@@ -17,6 +17,8 @@ from typing import Any
 SCRIPT: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
 TOOLS: list[Any] = SCRIPT.get("tools", [])
 LISTED = {"count": 0}
+NEWER = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+"""What results of the protocol without a handshake carry."""
 
 
 def send(value: dict[str, Any]) -> None:
@@ -102,21 +104,29 @@ def call(request: dict[str, Any]) -> None:
         send({"id": request["id"], "result": what["result"]})
     else:
         words = what.get("text", name) + (f" {json.dumps(answers, sort_keys=True)}" if answers else "")
-        send({"id": request["id"], "result": text(words)})
+        more = {"resultType": "complete"} if SCRIPT.get("only") else {}
+        send({"id": request["id"], "result": text(words, **more)})
     for _ in range(what.get("notices", 0)):
         send(notice)
 
 
 def answer(request: dict[str, Any]) -> None:
     method = request["method"]
-    if method == "initialize":
+    newest = SCRIPT.get("only")
+    if method == "initialize" and newest:
+        wrong = {"code": -32022, "message": "Unsupported protocol version", "data": {"supported": [newest]}}
+        send({"id": request["id"], "error": wrong})
+    elif method == "server/discover" and newest:
+        found = {"supportedVersions": [newest], "capabilities": {"tools": {}}, **NEWER}
+        send({"id": request["id"], "result": found})
+    elif method == "initialize":
         initialize(request)
     elif method == "ping":
         send({"id": request["id"], "result": {}})
     elif method == "tools/list":
         LISTED["count"] += 1
         note(f"list {LISTED['count']}")
-        send({"id": request["id"], "result": {"tools": TOOLS}})
+        send({"id": request["id"], "result": {"tools": TOOLS, **(NEWER if newest else {})}})
     elif method == "tools/call":
         call(request)
     elif method in SCRIPT.get("answers", {}):

@@ -45,6 +45,7 @@ def test_an_entry_is_read_with_its_variables() -> None:
         args=("--x=none", ""),
         env={"TOKEN": "secret", "N": "3"},
     )
+    assert entry(raw, DIR="/d", T="secret", X="").where == "${DIR}/run --x=${X:-none} ${Y:-}"
     remote = {
         "type": "streamable-http",
         "url": "https://${HOST}/mcp",

@@ -86,3 +86,38 @@ async def test_an_interrupted_call_returns_at_once_and_the_server_is_told(mcp: W
         await until(lambda: "cancelled" in notes.read_text())
         assert texts(await mcp.call(room, "mcp__d__ok")) == ["ok {}"]
         assert states(room) == {"d": "connected"}
+
+
+async def test_a_server_that_knows_only_the_newest_protocol_is_understood(mcp: World) -> None:
+    mcp.servers.add("new", tools=[tool("read")], only="2026-07-28")
+    async with mcp.open() as room:
+        assert states(room) == {"new": "connected"}, (room.statuses(), room.log_tail("new"))
+        assert texts(await mcp.call(room, "mcp__new__read")) == ["read {}"]
+
+
+async def test_the_environment_of_a_server_has_no_key_of_ours(mcp: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "MCP_CLIENT_SECRET"):
+        monkeypatch.setenv(name, "secret-value")
+    monkeypatch.setenv("OTHER", "kept")
+    code = "import json,os,sys; print(json.dumps(dict(os.environ)), file=sys.stderr, flush=True); sys.exit(5)"
+    mcp.servers.add("s", {"command": "python3", "args": ["-c", code], "env": {"OWN": "x"}})
+    async with mcp.open() as room:
+        await until(lambda: states(room) == {"s": "failed"})
+        seen = "\n".join(room.log_tail("s"))
+        (path,) = (p for p in [room.statuses()[0].log] if p)
+    with open(path) as file:
+        text = file.read()
+    assert "secret-value" not in text + seen
+    assert '"OTHER": "kept"' in text
+    assert '"OWN": "x"' in text
+    assert f'"CLAUDE_PROJECT_DIR": "{mcp.cwd}"' in text
+
+
+async def test_nothing_is_loaded_and_nothing_waits_without_servers(mcp: World) -> None:
+    room = mcp.room()
+    room.start()
+    assert not room.configured
+    assert await room.collect("first_message") == []
+    assert room.late_tools() == ()
+    assert room.statuses() == ()
+    await room.close()

@@ -18,8 +18,9 @@ from agentcli.files.seen import FilesSeen
 from agentcli.mcp.approval import Guard
 from agentcli.mcp.client import Host
 from agentcli.mcp.config import Configuration, read_configuration
-from agentcli.mcp.room import McpRoom, Wiring
+from agentcli.mcp.room import McpRoom
 from agentcli.mcp.store import ServerStore
+from agentcli.mcp.wiring import Wiring
 from agentcli.paths import agentcli_home
 from agentcli.ports.tools import ToolContext, ToolResult, Workspace
 from agentcli.processes import ProcessManager
