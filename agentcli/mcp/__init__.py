@@ -6,15 +6,21 @@ are its transports, ``answers`` what a server may ask of us.  ``known`` keeps ev
 (``naming``, ``schema``, ``results`` and ``tools`` turn a server's tool into one of ours), ``announce`` tells the model
 what came and went.  ``room.McpRoom`` brings them together; it is what a session holds.
 
-Nothing here is needed before a server is configured, and the package itself (half a second of CPU time) loads in a
-thread when the first server is connected.
+Nothing here is needed before a server is configured: the names below are loaded when they are first used, and the
+package itself (half a second of CPU time) in a thread, when the first server is connected.
 """
 
-from agentcli.mcp.config import Configuration, read_configuration
-from agentcli.mcp.opening import Ground, make_room
-from agentcli.mcp.room import McpRoom
-from agentcli.mcp.values import ServerEntry, ServerStatus
-from agentcli.mcp.wiring import Wiring
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agentcli.mcp.config import Configuration, read_configuration
+    from agentcli.mcp.opening import Ground, make_room
+    from agentcli.mcp.room import McpRoom
+    from agentcli.mcp.values import ServerEntry, ServerStatus
+    from agentcli.mcp.wiring import Wiring
 
 __all__ = [
     "Configuration",
@@ -26,3 +32,19 @@ __all__ = [
     "make_room",
     "read_configuration",
 ]
+_HOMES = {
+    "Configuration": "config",
+    "Ground": "opening",
+    "McpRoom": "room",
+    "ServerEntry": "values",
+    "ServerStatus": "values",
+    "Wiring": "wiring",
+    "make_room": "opening",
+    "read_configuration": "config",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
