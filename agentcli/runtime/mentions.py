@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from agentcli.agent.reminders import wrap
 from agentcli.errors import ToolError
-from agentcli.events import Notice
+from agentcli.events import Event, Notice, QueueChanged, TurnStarted
 from agentcli.messages import Block, TextBlock
 from agentcli.ports.display import TextDisplay
 from agentcli.ports.frontend import UserInput
@@ -64,7 +64,8 @@ class _Attached:
 async def expand_mentions(prompt: UserInput, session: Session) -> UserInput:
     """The prompt with everything that it mentions attached in front of its words.
 
-    The session's listeners are told what is attached (``Notice``, code ``mention``) and what is not, and why.
+    Once it is sent, the session's listeners are told what is attached (``Notice``, code ``mention``), what is not, and
+    why.
     Instructions that belong to the files' places go along like after a ``Read``.
     """
     found = mentions(prompt.text, session)
@@ -179,8 +180,14 @@ def _listing(directory: Path, session: Session) -> ToolResult:
 
 
 def _tell(session: Session, attached: _Attached) -> None:
-    """Once the message itself has been shown, which happens before the loop gets to its next callback."""
+    """Once the message itself is shown: with the turn that it begins, or the queue that it waits in."""
     notices = [Notice("info", f"Attached: {', '.join(attached.shown)}", "mention")] if attached.shown else []
     notices += [Notice("warning", f"Not attached: {text}", "mention") for text in attached.left_out]
-    for notice in notices:
-        asyncio.get_running_loop().call_soon(session.events.emit, notice)
+
+    def hear(event: Event) -> None:
+        if isinstance(event, TurnStarted | QueueChanged):
+            remove()
+            for notice in notices:
+                asyncio.get_running_loop().call_soon(session.events.emit, notice)
+
+    remove = session.events.subscribe(hear)

@@ -14,7 +14,7 @@ import PIL.Image
 import pytest
 
 from agentcli.agent.reminders import wrap
-from agentcli.events import Event, Notice, TurnStarted
+from agentcli.events import Event, Notice, QueueChanged, TurnStarted
 from agentcli.messages import ImageBlock, TextBlock
 from agentcli.model.scripted import ScriptedClient
 from agentcli.ports.frontend import UserInput
@@ -47,6 +47,8 @@ def mentioned(name: str, *lines: str) -> TextBlock:
 async def expanded(text: str, project: Path, **given: Any) -> tuple[UserInput, list[str]]:
     async with session_in(project, **given) as (session, heard):
         prompt = await expand_mentions(UserInput(text), session)
+        assert told(heard) == []
+        session.events.emit(QueueChanged((text,)))
         await asyncio.sleep(0)
         return prompt, told(heard)
 

@@ -138,6 +138,7 @@ async def theatre(
     commands: tuple[Command, ...] = (),
     question: TrustQuestion | None = None,
     status_line: StatusSource | None = None,
+    wake: Callable[[ScriptedSession], Awaitable[UserInput]] | None = None,
     prepare: Callable[[ScriptedSession, UserInput], Awaitable[UserInput]] | None = None,
     **options: object,
 ) -> AsyncIterator[Theatre]:
@@ -157,7 +158,7 @@ async def theatre(
             session.asking = asking
 
         way = Way(start, restart, lambda _: past, _title, prepare, connect, lambda _: status_line)
-        way = replace(way, question=question, trust=trusted)
+        way = replace(way, wake=wake, commands=lambda: commands, question=question, trust=trusted)
         show.result = asyncio.create_task(
             converse(
                 way,

@@ -6,10 +6,8 @@ import asyncio
 import traceback
 from collections import deque
 from collections.abc import Callable, Coroutine
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from agentcli import __version__
 from agentcli.commands.base import CommandContext, CommandResult
 from agentcli.commands.registry import Registry, parse
 from agentcli.commands.remember import is_note
@@ -24,17 +22,17 @@ from agentcli.events import (
     TurnStarted,
 )
 from agentcli.ports.frontend import SessionHandle, UserInput
-from agentcli.text import clean, one_line
+from agentcli.text import clean
 from agentcli.ui.terminal.dialogs import TerminalDialogs
+from agentcli.ui.terminal.heading import greet, show_title
 from agentcli.ui.terminal.input.complete import CommandEntry
-from agentcli.ui.terminal.past import draw_past
 from agentcli.ui.terminal.permission import PermissionDialogs
 from agentcli.ui.terminal.questions import TerminalQuestions
 from agentcli.ui.terminal.screen import Screen
 from agentcli.ui.terminal.statuscommand import StatusCommand
 from agentcli.ui.terminal.trust import outside_dialog
 from agentcli.ui.terminal.turns import Turns
-from agentcli.ui.terminal.way import Asking, Way
+from agentcli.ui.terminal.way import Asking, Wake, Way
 
 if TYPE_CHECKING:
     from agentcli.runtime.session import Session
@@ -57,6 +55,7 @@ class Controller:
         self._dialogs = TerminalDialogs(screen)
         self._permissions = PermissionDialogs(screen.modals, screen.view, screen.texts, screen.rows)
         self._status_command: StatusCommand | None = None
+        self._waking: asyncio.Task[None] | None = None
         self._job: asyncio.Task[None] | None = None
         self._turns: Turns | None = None
         self._early: deque[UserInput] = deque()
@@ -80,20 +79,21 @@ class Controller:
         self._unsubscribe = session.events.subscribe(self.handle)
         self.screen.sources.status = session.status
         self.screen.view.painter.root = str(session.workspace.start)
-        status = session.status()
-        self.screen.view.note(f"agentcli {__version__} {self.screen.glyphs.dot} {status.model_name}", "accent")
-        self.screen.view.note(f"{status.cwd}\n{self.screen.texts('banner.help')}", "dim")
-        self._show_title(session)
-        draw_past(self.screen.view, self._way.past(session), partial(self._way.title, session))
+        greet(self.screen, session, self._way)
         self._show_status_line(session)
         session.start()
         self._send_early()
+        if self._way.wake is not None:
+            self._waking = self.spawn(self._wake(session, self._way.wake, self._turns))
 
-    def _show_title(self, session: SessionHandle, *, working: bool = False) -> None:
-        """The window's title: the session's own, else the directory's name; a sign while the agent works."""
-        name = one_line(session.status().title or session.workspace.start.name, 60)
-        sign = f"{self.screen.glyphs.working} " if working else ""
-        self.screen.title(f"{sign}{name} {self.screen.glyphs.dot} agentcli")
+    async def _wake(self, session: SessionHandle, wake: Wake, turns: Turns) -> None:
+        """Runs turns that nobody asked for, one at a time, when nothing else runs."""
+        while True:
+            prompt = await wake(session)
+            while self._job is not None and not self._job.done():
+                await asyncio.wait({self._job})
+            if self._start(turns.run(prompt, ready=True)) and self._job is not None:
+                await asyncio.wait({self._job})
 
     def _show_status_line(self, session: SessionHandle) -> None:
         source = self._way.status_line(session)
@@ -110,7 +110,7 @@ class Controller:
         if self._status_command is not None:
             self._status_command.hear(event)
         if isinstance(event, TurnStarted | TurnFinished | ConversationCleared) and self.session:
-            self._show_title(self.session, working=isinstance(event, TurnStarted))
+            show_title(self.screen, self.session, working=isinstance(event, TurnStarted))
         inner = event.event if isinstance(event, FromSubagent) else event
         if isinstance(inner, PermissionAsked) and self.session:
             self.spawn(self._permissions.ask(inner, self.session))
@@ -245,6 +245,8 @@ class Controller:
             raise UserError(self.screen.texts("resume.impossible"))
         new = await self._way.restart(session_id)
         self._unsubscribe()
+        if self._waking is not None:
+            self._waking.cancel()
         if self._status_command is not None:
             await self._status_command.close()
         await self.session.close()

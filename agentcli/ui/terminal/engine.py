@@ -8,7 +8,8 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from agentcli.messages import Json, Message
+from agentcli.commands.base import Command
+from agentcli.messages import Json
 from agentcli.ports.frontend import SessionHandle, UserInput
 from agentcli.ports.model import ModelClient
 from agentcli.runtime.options import Resume, SessionOptions
@@ -16,60 +17,83 @@ from agentcli.ui.terminal.statuscommand import StatusSource
 from agentcli.ui.terminal.way import Asking, Way
 
 if TYPE_CHECKING:
-    from agentcli.commands.base import Command
     from agentcli.runtime.session import Session
     from agentcli.runtime.trusting import TrustQuestion
 
 
 def engine_way(options: SessionOptions, client: ModelClient | None, question: TrustQuestion | None) -> Way:
-    chosen = options
-    present: list[Session] = []
+    """``client`` takes the place of the Messages API; ``question`` is asked before the first session begins."""
+    engine = Engine(options, client)
+    return Way(
+        start=engine.start,
+        restart=engine.restart,
+        past=lambda session: tuple(_ours(session).state.messages),
+        title=_title,
+        prepare=_prepare,
+        connect=_connect,
+        status_line=_status_line,
+        wake=lambda session: _ours(session).waking.next(),
+        commands=engine.commands,
+        question=question,
+        trust=engine.trust,
+    )
 
-    def extra() -> Iterable[Command]:
-        from agentcli.commands.skills import slash_commands
 
-        return slash_commands(present[-1].extensions) if present else ()
+class Engine:
+    """Opens sessions and knows the present one."""
 
-    async def start() -> SessionHandle:
+    def __init__(self, options: SessionOptions, client: ModelClient | None) -> None:
+        self._options = options
+        self._client = client
+        self._session: Session | None = None
+
+    async def start(self) -> SessionHandle:
         # Loaded beside the loop, so that what is typed meanwhile shows at once.
         await asyncio.to_thread(import_module, "agentcli.runtime.build")
+        return await self._open(self._options)
+
+    async def restart(self, session_id: str) -> SessionHandle:
+        return await self._open(replace(self._options, resume=Resume(query=session_id), session_id=""))
+
+    async def _open(self, options: SessionOptions) -> SessionHandle:
         from agentcli.runtime.build import open_session
 
-        return await open_session(chosen, client=client)
+        self._session = await open_session(options, client=self._client)
+        return self._session
 
-    async def restart(session_id: str) -> SessionHandle:
-        from agentcli.runtime.build import open_session
+    def trust(self) -> None:
+        self._options = replace(self._options, trust=True)
 
-        return await open_session(replace(chosen, resume=Resume(query=session_id), session_id=""), client=client)
+    def commands(self) -> Iterable[Command]:
+        """Skills and custom commands of the present session."""
+        from agentcli.commands.skills import slash_commands
 
-    def trust() -> None:
-        nonlocal chosen
-        chosen = replace(options, trust=True)
+        return slash_commands(self._session.extensions) if self._session else ()
 
-    def past(session: SessionHandle) -> tuple[Message, ...]:
-        return tuple(cast("Session", session).state.messages)
 
-    def title(session: SessionHandle, tool: str, given: Json) -> str:
-        known = cast("Session", session).toolbox.tools.get(tool)
-        return known.title(given) if known else ""
+def _ours(session: SessionHandle) -> Session:
+    return cast("Session", session)
 
-    async def prepare(session: SessionHandle, prompt: UserInput) -> UserInput:
-        from agentcli.runtime.mentions import expand_mentions
 
-        return await expand_mentions(prompt, cast("Session", session))
+def _title(session: SessionHandle, tool: str, given: Json) -> str:
+    known = _ours(session).toolbox.tools.get(tool)
+    return known.title(given) if known else ""
 
-    def connect(handle: SessionHandle, asking: Asking) -> None:
-        session = cast("Session", handle)
-        present[:] = [session]
-        session.questions.front = asking.questioner
-        if session.memory is not None:
-            session.memory.ask = asking.outside
 
-    def status_line(session: SessionHandle) -> StatusSource | None:
-        from agentcli.runtime.statusline import status_line
+async def _prepare(session: SessionHandle, prompt: UserInput) -> UserInput:
+    from agentcli.runtime.mentions import expand_mentions
 
-        return status_line(cast("Session", session))
+    return await expand_mentions(prompt, _ours(session))
 
-    return Way(
-        start, restart, past, title, prepare, connect, status_line, commands=extra, question=question, trust=trust
-    )
+
+def _connect(session: SessionHandle, asking: Asking) -> None:
+    ours = _ours(session)
+    ours.questions.front = asking.questioner
+    if ours.memory is not None:
+        ours.memory.ask = asking.outside
+
+
+def _status_line(session: SessionHandle) -> StatusSource | None:
+    from agentcli.runtime.statusline import status_line
+
+    return status_line(_ours(session))

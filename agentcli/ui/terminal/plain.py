@@ -48,6 +48,7 @@ class PlainFrontEnd:
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._one_question = asyncio.Lock()
         self.turn_running = False
+        self._reading: asyncio.Future[str | None] | None = None
         way.connect(session, Asking(self._outside, self))
         session.events.subscribe(self._handle)
         session.start()
@@ -93,12 +94,30 @@ class PlainFrontEnd:
         if first_prompt.strip():
             await self._turn(await self._prepared(UserInput(clean(first_prompt))))
         while True:
-            line = await self._lines.ask("> ")
+            line = await self._next()
+            if isinstance(line, UserInput):
+                self._view.line("")
+                await self._turn(line)
+                continue
             if line is None:
                 self._lines.write("\n")
                 return 0
             if line.strip() and await self._one(line.strip()):
                 return 0
+
+    async def _next(self) -> str | UserInput | None:
+        """The next line; a prompt where there is reason for a turn that nobody asked for; ``None`` at the end."""
+        if self._way.wake is None:
+            return await self._lines.ask("> ")
+        reading = self._reading or asyncio.ensure_future(self._lines.ask("> "))
+        waking = asyncio.ensure_future(self._way.wake(self._session))
+        both: tuple[asyncio.Future[Any], ...] = (reading, waking)
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waking.cancel()
+        self._reading = None if reading.done() else reading
+        return reading.result() if reading.done() else waking.result()
 
     async def _one(self, line: str) -> bool:
         """Does what the line asks for.  True to end."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from agentcli.commands.base import Command
 from agentcli.messages import Json, Message
-from agentcli.ports.frontend import SessionHandle
+from agentcli.ports.frontend import SessionHandle, UserInput
 from agentcli.ports.tools import Questioner
 from agentcli.ui.terminal.statuscommand import StatusSource
 from agentcli.ui.terminal.turns import Prepare
@@ -16,6 +16,9 @@ from agentcli.ui.terminal.turns import Prepare
 if TYPE_CHECKING:
     from agentcli.memory import AskOutside
     from agentcli.runtime.trusting import TrustQuestion
+
+
+Wake: TypeAlias = Callable[[SessionHandle], Awaitable[UserInput]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ class Way:
     """Gives the session who answers its questions beside permissions."""
     status_line: Callable[[SessionHandle], StatusSource | None] = lambda session: None
     """A command that takes the built-in status line's place."""
+    wake: Wake | None = None
+    """Returns when there is reason for a turn that nobody asked for, with its prompt; ``None``: there never is."""
     commands: Callable[[], Iterable[Command]] = tuple
     """Slash commands besides the built-in ones, asked anew at each use."""
     question: TrustQuestion | None = None
