@@ -67,6 +67,7 @@ class Turn:
         self._state.steps += 1
         self._state.steps_since_todos += 1
         self._rooms.emit(StepStarted(self.tally.steps, self._state.model))
+        await asyncio.sleep(0)  # whoever ends the turn because of that event ends it before anything is sent
         while True:
             try:
                 return await self._send()

@@ -75,8 +75,18 @@ class Outfitter(Protocol):
 class Subagent:
     """``run`` takes a task to a report, as often as it is asked; the conversation goes on."""
 
-    def __init__(self, id: str, order: AgentOrder, budget: AgentBudget, *, call_id: str, background: bool) -> None:
+    def __init__(
+        self,
+        id: str,
+        order: AgentOrder,
+        budget: AgentBudget,
+        *,
+        call_id: str,
+        background: bool,
+        above: Subagent | None = None,
+    ) -> None:
         self.id = id
+        self._above = above
         self.order = order
         self.call_id = call_id
         self.background = background
@@ -100,7 +110,7 @@ class Subagent:
             account(model, usage, cost)
 
         kit.state.on_spend = spend
-        crew.account = kit.state.spend
+        crew.account, crew.owner = kit.state.spend, self
         self._kit, self._crew = kit, crew
         self._agent = Agent(kit.state, kit.rooms, kit.limits)
 
@@ -113,8 +123,15 @@ class Subagent:
                 event = event.event
             if isinstance(event, StepStarted):
                 self._purse.begin()
+                if self.over:  # a bound of an agent above: nothing more is sent down here
+                    self.interrupt()
 
         return up
+
+    @property
+    def over(self) -> bool:
+        """Whether its budget is used up, or that of an agent above it."""
+        return bool(self._purse.reason) or (self._above is not None and self._above.over)
 
     @property
     def kind(self) -> str:

@@ -54,11 +54,12 @@ class Office:
 
 class Crew:
     """The subagents of one agent, which stands at ``depth`` (0: the main one).  ``emit`` sends an event up as that
-    agent's, ``account`` hears of what its subagents spend."""
+    agent's, ``account`` hears of what its subagents spend; ``owner`` is that agent, where it is a subagent itself."""
 
     def __init__(self, office: Office, emit: Emit, *, depth: int = 0) -> None:
         self.office = office
         self.account: Callable[[str, Usage, float | None], None] = lambda model, usage, cost: None
+        self.owner: Subagent | None = None
         self._emit = emit
         self._depth = depth
         self._members: dict[str, Subagent] = {}
@@ -87,7 +88,8 @@ class Crew:
         id = office.next_id()
         office.enter(id)
         try:
-            member = Subagent(id, order, narrower(order.budget, office.budget), call_id=call_id, background=background)
+            budget = narrower(order.budget, office.budget)
+            member = Subagent(id, order, budget, call_id=call_id, background=background, above=self.owner)
             emit = member.wrapped(self._emit)
             crew = Crew(office, emit, depth=depth)
             hire = Hire(id=id, order=order, depth=depth, may_spawn=depth < office.depth, crew=crew, emit=emit)
