@@ -166,7 +166,7 @@ MOVES: dict[str, Callable[[Life], Awaitable[None]]] = {
 
 
 @given(st.integers(0, 2**32), st.lists(st.sampled_from(sorted(MOVES)), min_size=3, max_size=12))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_every_request_is_valid(seed: int, moves: Sequence[str]) -> None:
     async def live(path: Path) -> Life:
         life = Life(path, Random(seed))

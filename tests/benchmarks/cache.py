@@ -20,7 +20,16 @@ from functools import partial
 from pathlib import Path
 
 from tests.api import ApiServer, Request, totals
-from tests.benchmarks.cache_sessions import PROCESSES, SESSIONS, Play, answered, furnish, start_of, two_directories
+from tests.benchmarks.cache_sessions import (
+    PROCESSES,
+    REWRITES,
+    SESSIONS,
+    Play,
+    answered,
+    furnish,
+    start_of,
+    two_directories,
+)
 from tests.e2e.harness import Stage, plain_environment
 
 READ, WRITE = 0.1, 1.25
@@ -149,6 +158,10 @@ async def main() -> None:
         f"\n{forty.name}: ${forty.cost:.4f}; the floor (every byte written once, read at a tenth ever after) is "
         f"${forty.floor:.4f}, {forty.cost / forty.floor - 1:+.2%}"
     )
+    print("\nForty steps with a pause longer than the cache lives, and a compaction that is taken back at once")
+    print(HEAD)
+    for name, play in REWRITES.items():
+        print(row((await played(name, play)).figures), flush=True)
     print("\nTwo directories, ten steps in each, by layout and path (1: MCP tool in front, 2: global scope, 3: others)")
     print(HEAD)
     for layout in ("split", "documented"):

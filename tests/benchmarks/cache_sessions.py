@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -185,6 +186,27 @@ async def compaction(stage: Stage) -> None:
         await stage.say(session, PROMPTS[2], *work(stage, 2, steps=6))
 
 
+async def long_with_a_pause(stage: Stage, *, clearing: bool = False, compacted: bool = False, steps: int = 20) -> None:
+    """Two prompts with results that fill the window, and a pause of seven minutes between them."""
+    async with stage.session(settings=json.dumps({"toolResultClearing": clearing})) as session:
+        await stage.say(session, PROMPTS[0], *work(stage, 0, steps=steps))
+        if compacted:
+            stage.play("The summary: the parser was mended; the writer is next. " * 5)
+            assert await session.compact() is not None
+        stage.clock.advance(420)
+        await stage.say(session, PROMPTS[1], *work(stage, 1, steps=steps))
+
+
+async def compaction_taken_back(stage: Stage) -> None:
+    async with stage.session() as session:
+        for turn in range(2):
+            await stage.say(session, PROMPTS[turn], *work(stage, turn, steps=6))
+        stage.play("The summary: the parser was mended; the writer is next. " * 5)
+        assert await session.compact() is not None
+        assert session.undo_compaction() is not None
+        await stage.say(session, PROMPTS[2], *work(stage, 2, steps=6))
+
+
 async def interrupted(stage: Stage) -> None:
     async with stage.session() as session:
         await stage.say(session, PROMPTS[0], *work(stage, 0, steps=4))
@@ -258,6 +280,13 @@ SESSIONS: dict[str, Play] = {
     "rewind": rewind,
     "5 parallel siblings": siblings,
 }
+REWRITES: dict[str, Play] = {
+    "left as it is": long_with_a_pause,
+    "old results cleared": partial(long_with_a_pause, clearing=True),
+    "compacted before": partial(long_with_a_pause, compacted=True),
+    "compaction taken back": compaction_taken_back,
+}
+"""What rewriting history costs and saves: the first three are the same work."""
 PROCESSES = {"40 steps, 4 processes": four_processes}
 
 
