@@ -57,7 +57,7 @@ TEXTS: Mapping[str, str] = {
     # Questions
     "dialog.keys": "  1-9 or arrows and Enter · Esc cancels",
     "dialog.keys.several": "  1-9 or Space marks · Enter takes what is marked · Esc cancels",
-    "dialog.typed": "  Press 1-9 to answer. What you typed waits in the input line:",
+    "dialog.typed": "  1-9 answers · your text waits below",
     "dialog.yes": "Yes",
     "dialog.no": "No",
     "permission.title": "May the agent use {tool}?",

@@ -52,7 +52,7 @@ TEXTS: Mapping[str, str] = {
     "alert.permission": "허가가 필요합니다: {tool} {title}",
     "dialog.keys": "  1-9 또는 화살표와 Enter · Esc로 취소",
     "dialog.keys.several": "  1-9 또는 Space로 표시 · Enter로 확정 · Esc로 취소",
-    "dialog.typed": "  1-9를 눌러 답하세요. 입력한 글은 입력창에 남아 있습니다:",
+    "dialog.typed": "  1-9로 답하기 · 입력한 글은 아래에",
     "dialog.yes": "예",
     "dialog.no": "아니요",
     "permission.title": "{tool} 사용을 허용할까요?",

@@ -96,7 +96,7 @@ async def test_what_is_typed_ahead_is_no_answer_and_goes_into_the_input_line() -
     async with interrupted_typing() as show:
         show.keys(" is 3 times\r as lonh\x7fg\x1b\r")
         show.paste("pasted")
-        await show.see("Press 1-9 to answer.")
+        await show.see("your text waits below")
         await show.see("❯ my draft is 3 times as long pasted")
         show.time += 10
         show.keys("\r\r")
@@ -143,7 +143,7 @@ async def test_a_key_that_repeats_does_not_answer_the_next_question() -> None:
     async with asking(other) as show:
         show.keys("11")
         await show.see("make other")
-        await show.see("Press 1-9")
+        await show.see("your text waits below")
         assert list(await answers(show)) == ["p1"]
         show.time += 1
         show.keys("1")

@@ -38,6 +38,11 @@ class FrameOutput(Vt100_Output):
                 self.gone = True
                 _lead_to_nowhere(self.stdout)
 
+    def erase_down(self) -> None:
+        """Erases from the cursor to the end of the screen.  Never with one sequence from the top left corner: some
+        multiplexers take that for clearing the whole screen, and copy what stood there into the scrollback."""
+        self.write_raw("\x1b7\x1b[K\x1b[B\x1b[J\x1b8")
+
     @contextmanager
     def frame(self) -> Iterator[None]:
         if not self._frames:

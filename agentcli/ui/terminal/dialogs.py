@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.console import Group
+from rich.padding import Padding
 from rich.text import Text
 
 from agentcli.errors import SetupError
@@ -48,9 +49,11 @@ class TerminalDialogs:
         self._screen.view.markdown(text)
 
     def _body(self, title: str, detail: str = "") -> Body:
-        lines = [Text(safe(title), style="accent"), *(Text("  " + line) for line in safe(detail).split("\n") if line)]
+        head = Text(safe(title), style="accent")
+        about = Padding(Text(safe(detail)), (0, 0, 0, 2), expand=False)
+        lines = Group(head, about) if detail else Group(head)
 
         def body(width: int, height: int) -> list[Fragments]:
-            return self._screen.view.sheet.pen.fragments(Group(*lines), width)
+            return self._screen.view.sheet.pen.fragments(lines, width)
 
         return body

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rich.console import Group
+from rich.padding import Padding
 from rich.text import Text
 
 from agentcli.events import PermissionAsked, PermissionResolved
@@ -88,16 +89,17 @@ class PermissionDialogs:
         head = Text().append(t("permission.title", tool=event.name), style="warning").append(who, style="dim")
         if self._modals.waiting:
             head.append("  " + t("permission.waiting", count=self._modals.waiting), style="dim")
-        lines: list[Text] = [head]
+        lines: list[Text] = []
         if event.title and (event.preview is None or long):
-            lines.append(Text("  " + safe(event.title)))
+            lines.append(Text(safe(event.title)))
         elif event.title and type(event.preview).__name__ == "DiffDisplay":
-            lines.append(Text("  " + self._view.painter.title(event.title)))
+            lines.append(Text(self._view.painter.title(event.title)))
         if event.preview is not None and not long:
-            lines += [Text("  ").append_text(line) for line in self._view.painter.preview(event.preview)]
+            lines += self._view.painter.preview(event.preview)
         if event.reason:
-            lines.append(Text("  " + safe(event.reason), style="dim"))
-        return self._view.sheet.pen.fragments(Group(*lines), width)
+            lines.append(Text(safe(event.reason), style="dim"))
+        inside = Padding(Group(*lines), (0, 0, 0, 2), expand=False)
+        return self._view.sheet.pen.fragments(Group(head, inside) if lines else head, width)
 
 
 def saves(update: PermissionUpdate, texts: Texts) -> str:

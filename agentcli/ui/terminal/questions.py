@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Group
+from rich.padding import Padding
 from rich.text import Text
 
 from agentcli.ports.tools import Question
@@ -46,8 +47,8 @@ class TerminalQuestions:
 
         def body(width: int, height: int) -> list[Fragments]:
             head = Text(safe(question.header), style="accent").append(place, style="dim")
-            lines = [head, *(Text("  " + line) for line in safe(question.question).split("\n"))]
-            return self._screen.view.sheet.pen.fragments(Group(*lines), width)
+            words = Padding(Text(safe(question.question)), (0, 0, 0, 2), expand=False)
+            return self._screen.view.sheet.pen.fragments(Group(head, words), width)
 
         return Modal(body, options, sudden=True, marked=set() if question.multiple else None)
 

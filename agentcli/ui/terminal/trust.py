@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.console import Group
+from rich.padding import Padding
 from rich.text import Text
 
 from agentcli.i18n import Texts
@@ -103,9 +104,9 @@ async def _ask(screen: Screen, words: _Words, options: list[Option], *, escape: 
     long = len(words.lines) > max(3, screen.rows() - OTHER_ROWS)
 
     def body(width: int, height: int) -> list[Fragments]:
-        head = [Text(f"  {line}", style="dim") for line in words.head.split("\n")]
-        shown = [words.short] if long else words.lines
-        rows = [Text(words.title, style="warning"), *head, *(Text(f"    {line}") for line in shown)]
+        head = Padding(Text(words.head, style="dim"), (0, 0, 0, 2), expand=False)
+        shown = Text("\n".join([words.short] if long else words.lines))
+        rows = (Text(words.title, style="warning"), head, Padding(shown, (0, 0, 0, 4), expand=False))
         return screen.view.sheet.pen.fragments(Group(*rows), width)
 
     def print_whole() -> None:
