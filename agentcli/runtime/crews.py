@@ -9,7 +9,8 @@ from agentcli.extend.room import Extensions
 from agentcli.messages import Usage
 from agentcli.ports.tools import AgentBudget
 from agentcli.runtime.directory import SessionDirectory
-from agentcli.runtime.spawning import FOLDER, Parent, Spawning
+from agentcli.runtime.parent import Parent
+from agentcli.runtime.spawning import FOLDER, Spawning
 from agentcli.runtime.world import World, bound
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from agentcli.agent.reminders import Reminders
-from agentcli.agent.rooms import Limits, Rooms
+from agentcli.agent.rooms import Rooms
 from agentcli.agent.sources import ChangedFilesSource, DateSource, HeadSource, ModeSource, TodoSource
 from agentcli.agent.state import SessionState
 from agentcli.agent.subagent import Hire, Kit
@@ -17,25 +16,17 @@ from agentcli.errors import ToolError, UserError
 from agentcli.events import Event
 from agentcli.extend.agents import AgentDefinition
 from agentcli.extend.hooks.room import HookRoom
-from agentcli.extend.room import Extensions
-from agentcli.memory import MemoryRoom
 from agentcli.model.catalog import check_effort
-from agentcli.model.usage import Ledger
 from agentcli.modes.plan import mode_texts
-from agentcli.permissions.broker import Broker
-from agentcli.permissions.gate import Gate
-from agentcli.ports.model import ModelClient
 from agentcli.ports.permissions import Hooks
 from agentcli.ports.prompt import Reminder, ReminderSource
 from agentcli.ports.tools import Workspace
 from agentcli.prompt.context import PromptContext
-from agentcli.prompt.source import PromptSource
 from agentcli.runtime.agentview import AgentApprover, AgentGate, AgentHooks, AgentPrompt
-from agentcli.runtime.directory import SessionDirectory
+from agentcli.runtime.deferred import ServerView, listed
 from agentcli.runtime.extending import preloaded
-from agentcli.runtime.models import Models
-from agentcli.runtime.toolbox import ContextFactory, Means, Toolbox
-from agentcli.runtime.world import World
+from agentcli.runtime.parent import Contexts, Parent
+from agentcli.runtime.toolbox import Toolbox
 from agentcli.sessions import FileJournal, MemoryJournal, recorder
 from agentcli.text import one_line
 from agentcli.tools.jobs import JobReminders
@@ -44,28 +35,6 @@ NOT_FOR_AGENTS = frozenset({"AskUserQuestion", "ExitPlanMode", "Sleep"})
 """Tools of the main conversation: they are about the person in front of it."""
 DELEGATION = frozenset({"Agent", "SendMessage", "TaskStop"})
 FOLDER = "subagents"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parent:
-    """The session's rooms, as a subagent needs them.  ``hooks`` gives the session's present hooks."""
-
-    world: World
-    models: Models
-    client: ModelClient
-    means: Means
-    state: SessionState
-    prompt: PromptSource
-    memory: MemoryRoom | None
-    gate: Gate
-    broker: Broker
-    hooks: Callable[[], Hooks]
-    ledger: Callable[[], Ledger]
-    directory: SessionDirectory
-    limits: Limits
-    may_bypass: bool
-    extensions: Extensions
-    warn: Callable[[str], None]
 
 
 class Spawning:
@@ -93,7 +62,9 @@ class Spawning:
             return self._wanted(name, definition, may_spawn=hire.may_spawn)
 
         seldom = () if parent.extensions.skills else ("Skill",)
-        toolbox = parent.means.toolbox(emit, lambda: state.cache, wanted=wanted, seldom=seldom)
+        named = definition.tools is not None
+        servers = ServerView(parent.servers, wanted, in_front=named) if parent.servers is not None else None
+        toolbox = parent.means.toolbox(emit, lambda: state.cache, wanted=wanted, seldom=seldom, servers=servers)
         state.tools = toolbox.specs()
         journal = self._journal(hire, state, definition)
         record = recorder(journal)
@@ -179,6 +150,9 @@ class Spawning:
         )
 
     def _wanted(self, name: str, definition: AgentDefinition, *, may_spawn: bool) -> bool:
+        if name.startswith("mcp__"):
+            tools = definition.tools
+            return not listed(name, definition.disallowed_tools) and (tools is None or listed(name, tools))
         chosen = self._parent.world.options.tools
         if name in NOT_FOR_AGENTS or (name in DELEGATION and not may_spawn):
             return False
@@ -273,31 +247,3 @@ class Spawning:
             journal = MemoryJournal()
         journal.append("start", facts)
         return journal
-
-
-@dataclass(frozen=True, slots=True)
-class Contexts:
-    """``Rooms.context`` of a subagent: every call begins in the start directory."""
-
-    parent: Parent
-    place: Callable[[], Workspace]
-    toolbox: Toolbox
-    state: SessionState
-    emit: Callable[[Event], None]
-    crew: Crew
-
-    def __call__(self, tool_use_id: str = "") -> Any:
-        return self._factory()(tool_use_id)
-
-    def _factory(self) -> ContextFactory:
-        world = replace(self.parent.world, workspace=self.place())
-        scratch = self.parent.prompt.context.scratch_directory
-        return ContextFactory(
-            world,
-            self.toolbox,
-            self.state,
-            self.emit,
-            self.parent.directory,
-            Path(scratch) if scratch else None,
-            lambda call: {"spawner": self.crew.for_call(call), "skills": self.parent.extensions},
-        )

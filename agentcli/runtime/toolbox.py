@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections import ChainMap
+from collections.abc import Callable, Collection, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from agentcli.agent.state import SessionState
 from agentcli.agent.todos import SessionTodos
@@ -18,7 +19,7 @@ from agentcli.paths import private_directory
 from agentcli.ports.model import ToolSpec
 from agentcli.ports.tools import Tool, ToolCall, ToolContext
 from agentcli.processes import ProcessManager
-from agentcli.runtime.deferred import DeferredTools
+from agentcli.runtime.deferred import DeferredTools, ServerTools
 from agentcli.runtime.world import World
 from agentcli.text import one_line
 from agentcli.tools.bash_shell import Shell
@@ -41,14 +42,19 @@ class Toolbox:
     jobs: JobTable
     seen: FilesSeen
 
+    def attach(self, servers: ServerTools) -> None:
+        """The tools of MCP servers can be called too; which of them are defined, ``deferred`` says from now on."""
+        self.deferred.attach(servers)
+        self.tools = ChainMap(dict(self.tools), cast("MutableMapping[str, Tool]", servers.tools))
+
     def specs(self) -> tuple[ToolSpec, ...]:
         """As they are sent in front."""
         return tuple(replace(self.tools[name].spec, deferred=False) for name in self.front)
 
     def known(self) -> tuple[ToolSpec, ...]:
         """Every tool of ours: those in front, then those that may have been given."""
-        behind = (replace(t.spec, deferred=True) for name, t in self.tools.items() if name not in self.front)
-        return (*self.specs(), *behind)
+        behind = (t.spec for name, t in self.tools.items() if name not in self.front)
+        return (*self.specs(), *(replace(spec, deferred=True) for spec in behind if not spec.mcp))
 
     def resolve(self, call: ToolCall) -> ToolCall:
         """The real call behind one of the dispatcher (``Rooms.resolve``)."""
@@ -85,23 +91,28 @@ class Means:
         wanted: Callable[[str], bool],
         only: Collection[str] | None = None,
         seldom: Collection[str] = (),
+        servers: ServerTools | None = None,
     ) -> Toolbox:
         """A toolbox with jobs and seen files of its own.  ``wanted`` says of a tool's name whether the conversation has
         it; with ``only`` these alone are there, all of them in front; ``seldom`` are deferred like those that always
-        are."""
+        are.  ``servers`` brings the tools of MCP servers, as this conversation has them."""
         jobs = JobTable(self.shell, self.processes, emit)
         built = builtin_tools(shell=self.shell, jobs=jobs, read_only=self.read_only, environ=self.world.env)
         tools = {tool.spec.name: tool for tool in built if wanted(tool.spec.name)}
         if only is not None:
             tools = {name: tool for name, tool in tools.items() if name in only}
         behind = {n: replace(t.spec, deferred=True) for n, t in tools.items() if t.spec.deferred or n in seldom}
-        searched = bool(behind) and only is None and wanted("ToolSearch") and wish(self.world.env).place != "front"
+        searchable = only is None and wanted("ToolSearch") and wish(self.world.env).place != "front"
+        searched = searchable and (bool(behind) or servers is not None)
         deferred = DeferredTools(behind.values() if searched else (), cache, self.references)
         front = [name for name in tools if not (searched and name in behind)]
         if searched:
             tools |= {"ToolSearch": ToolSearch(deferred), "McpCall": McpCall(deferred.names)}
             front += ["ToolSearch"] if self.references() else ["ToolSearch", "McpCall"]
-        return Toolbox(tools, tuple(front), deferred, self.processes, self.shell, jobs, FilesSeen())
+        box = Toolbox(tools, tuple(front), deferred, self.processes, self.shell, jobs, FilesSeen())
+        if servers is not None:
+            box.attach(servers)
+        return box
 
 
 def make_means(

@@ -1,0 +1,77 @@
+"""The session as its subagents need it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agentcli.agent.rooms import Limits
+from agentcli.agent.state import SessionState
+from agentcli.agent.subagent_crew import Crew
+from agentcli.events import Emit
+from agentcli.extend.room import Extensions
+from agentcli.memory import MemoryRoom
+from agentcli.model.usage import Ledger
+from agentcli.permissions.broker import Broker
+from agentcli.permissions.gate import Gate
+from agentcli.ports.model import ModelClient
+from agentcli.ports.permissions import Hooks
+from agentcli.ports.tools import ToolContext, Workspace
+from agentcli.prompt.source import PromptSource
+from agentcli.runtime.deferred import ServerTools
+from agentcli.runtime.directory import SessionDirectory
+from agentcli.runtime.models import Models
+from agentcli.runtime.toolbox import ContextFactory, Means, Toolbox
+from agentcli.runtime.world import World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parent:
+    """The session's rooms, as a subagent needs them.  ``hooks`` gives the session's present hooks."""
+
+    world: World
+    models: Models
+    client: ModelClient
+    means: Means
+    state: SessionState
+    prompt: PromptSource
+    memory: MemoryRoom | None
+    gate: Gate
+    broker: Broker
+    hooks: Callable[[], Hooks]
+    ledger: Callable[[], Ledger]
+    directory: SessionDirectory
+    limits: Limits
+    may_bypass: bool
+    extensions: Extensions
+    warn: Callable[[str], None]
+    servers: ServerTools | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contexts:
+    """``Rooms.context`` of a subagent: every call begins in the start directory."""
+
+    parent: Parent
+    place: Callable[[], Workspace]
+    toolbox: Toolbox
+    state: SessionState
+    emit: Emit
+    crew: Crew
+
+    def __call__(self, tool_use_id: str = "") -> ToolContext:
+        return self._factory()(tool_use_id)
+
+    def _factory(self) -> ContextFactory:
+        world = replace(self.parent.world, workspace=self.place())
+        scratch = self.parent.prompt.context.scratch_directory
+        return ContextFactory(
+            world,
+            self.toolbox,
+            self.state,
+            self.emit,
+            self.parent.directory,
+            Path(scratch) if scratch else None,
+            lambda call: {"spawner": self.crew.for_call(call), "skills": self.parent.extensions},
+        )
