@@ -18,6 +18,7 @@ from agentcli.agent.stops import Ending
 from agentcli.agent.tally import Tally
 from agentcli.errors import ApiError, Bug, TurnError
 from agentcli.events import Compacted, Notice, TurnFinished, TurnStarted
+from agentcli.messages import Message, TextBlock
 from agentcli.ports.frontend import UserInput
 
 T = TypeVar("T")
@@ -108,9 +109,10 @@ class Agent:
         self._talk.rewind(keep)
 
     def turn_starts(self) -> list[int]:
-        """Indexes of the messages that a person's prompt began, oldest first."""
+        """Indexes of the messages that a person's prompt began, oldest first.  What a compaction left as one message is
+        no place to go back to (``undo_compaction`` is)."""
         messages = enumerate(self.state.messages)
-        return [i for i, m in messages if m.role == "user" and not m.tool_results() and m.text().strip()]
+        return [i for i, m in messages if m.role == "user" and not m.tool_results() and _said(m)]
 
     async def _worked(self, work: Coroutine[Any, Any, T]) -> tuple[asyncio.Task[T], bool]:
         """Runs the work as a task of its own to its end, whatever that is; whether we were cancelled meanwhile."""
@@ -190,3 +192,10 @@ class Agent:
             "measured": state.measured,
             "written": state.cache.written[-WRITTEN:],
         }
+
+
+def _said(message: Message) -> bool:
+    """Whether a person's words are in it, and no summary stands in front of them."""
+    return bool(message.text().strip()) and not any(
+        isinstance(b, TextBlock) and b.origin == "summary" for b in message.content
+    )

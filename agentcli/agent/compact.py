@@ -32,7 +32,7 @@ from agentcli.events import Compacted
 from agentcli.messages import Message, TextBlock, message_to_record
 from agentcli.ports.model import ModelRequest
 from agentcli.ports.permissions import HookEvent
-from agentcli.ports.prompt import Reminder, StepContext
+from agentcli.ports.prompt import StepContext
 from agentcli.ports.sessions import Earlier
 from agentcli.text import one_line
 
@@ -129,14 +129,12 @@ class Compactor:
         return verdict.context
 
     async def _after(self, trigger: Trigger, summary: str, attached: Sequence[Attachment]) -> None:
-        """Instructions for the files that were attached again, and what hooks have to say to the new beginning."""
+        """Instructions for the files that were attached again; then the hooks hear of it."""
         due = await self.rooms.reminders.collect("file_touched", paths=[f.path for f in attached]) if attached else []
         if told := blocks(due):
             message = Message("user", told)
             self.rooms.journal.append("message", {"message": message_to_record(message)})
             self.state.append(message)
-        begun = await self.rooms.hooks.fire(HookEvent("SessionStart", "compact", {"source": "compact"}))
-        self.state.pending += [Reminder("hook:SessionStart", text) for text in begun.context]
         await self.rooms.hooks.fire(HookEvent("PostCompact", trigger, {"trigger": trigger, "compact_summary": summary}))
 
     def _files(self, before: Sequence[Message]) -> list[Attachment]:

@@ -64,6 +64,8 @@ class Summariser:
                 sent = without_oldest(sent)
                 continue
             text = answer.message.text().strip()
+            if answer.stop_reason == "model_context_window_exceeded":
+                sent = without_oldest(sent)
             if text and answer.stop_reason in ("end_turn", "stop_sequence", "tool_use", None):
                 return text
             problem = f"it gave no whole summary (stop reason {answer.stop_reason})"

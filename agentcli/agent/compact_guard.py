@@ -40,10 +40,11 @@ class Guard:
         if not self.limits.auto_compact or self.rooms.model_info is None:
             return None
         info = self.rooms.model_info(self.state.model)
+        window = min(info.window, self.limits.compact_window or info.window)
         # A small local window may be smaller than its own reserve: half of it is always used.
-        room = max(info.window - info.max_output - BUFFER, info.window // 2)
+        room = max(window - info.max_output - BUFFER, window // 2)
         if self.limits.compact_percent:
-            return min(room, info.window * min(self.limits.compact_percent, 100) // 100)
+            return min(room, window * min(self.limits.compact_percent, 100) // 100)
         return room
 
     def due(self) -> bool:
@@ -55,7 +56,9 @@ class Guard:
         if now < threshold:
             self.failures, self.stopped = 0, False
         near = threshold - min(WARNING, threshold // 10)
-        if now >= near and not self.warned:
+        if now < near:
+            self.warned = False
+        elif not self.warned:
             self.warned = True
             text = f"The context is nearly full ({now:,} tokens); at {threshold:,} it is compacted. Or now: /compact."
             self.rooms.emit(Notice("info", text, "context_low"))

@@ -77,14 +77,15 @@ class Rooms:
 @dataclass(slots=True)
 class Limits:
     """``max_turns`` counts requests of one turn (the flag's name is older than ours: a step), ``max_budget_usd`` is
-    for the session.  ``compact_percent`` replaces the automatic threshold by a share of the window (1 to 100).
-    ``clear_results``: old tool results may give way to notes.  ``stop_hook_cap`` is how often in a row a Stop hook may
-    object (0: no bound)."""
+    for the session.  ``compact_percent`` replaces the automatic threshold by a share of the window (1 to 100),
+    ``compact_window`` is a smaller window (tokens) for it.  ``clear_results``: old tool results may give way to notes.
+    ``stop_hook_cap`` is how often in a row a Stop hook may object (0: no bound)."""
 
     max_turns: int | None = None
     max_budget_usd: float | None = None
     auto_compact: bool = True
     compact_percent: int | None = None
+    compact_window: int | None = None
     clear_results: bool = False
     stop_hook_cap: int = 8
     parallel_calls: int = 10

@@ -88,16 +88,24 @@ def resumed_model(world: World, loaded: Loaded | None) -> str | None:
 
 
 def limits(world: World) -> Limits:
-    percent = number("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", 0, world.env)
-    return Limits(
+    found = Limits(
         max_turns=world.options.max_turns,
         max_budget_usd=world.options.max_budget_usd,
-        auto_compact=world.settings.flag("autoCompactEnabled", True) and not truthy("DISABLE_AUTO_COMPACT", world.env),
-        compact_percent=percent or None,
+        compact_percent=number("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", 0, world.env) or None,
         clear_results=world.settings.flag("toolResultClearing"),
         stop_hook_cap=number("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", 8, world.env),
         parallel_calls=number("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY", 10, world.env) or 10,
     )
+    follow_settings(found, world)
+    return found
+
+
+def follow_settings(limits: Limits, world: World) -> None:
+    """What the settings say of the automatic compaction, as they stand now: it never runs against them."""
+    enabled = world.settings.flag("autoCompactEnabled", True)
+    limits.auto_compact = enabled and not truthy("DISABLE_AUTO_COMPACT", world.env)
+    window = world.settings.get("autoCompactWindow")
+    limits.compact_window = window if isinstance(window, int) and window > 0 else None
 
 
 def _effort(world: World, models: Models, loaded: Loaded | None, model: str) -> Effort | None:

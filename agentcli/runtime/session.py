@@ -41,6 +41,7 @@ from agentcli.ports.tools import Workspace
 from agentcli.prompt.section import clear_system_prompt_sections
 from agentcli.prompt.source import PromptSource
 from agentcli.runtime.asking import Questions
+from agentcli.runtime.beginning import follow_settings
 from agentcli.runtime.directory import SessionDirectory
 from agentcli.runtime.extended import Extended
 from agentcli.runtime.figures import status_of, usage_by_model
@@ -262,6 +263,7 @@ class Session:
         self.monitor.forget(state.conversation_id)
         state.session_id = self.opened.id
         state.replace((), intent="")
+        state.earlier.clear()
         state.pending.clear()
         state.set_todos(())
         state.tools = self.toolbox.specs()
@@ -281,8 +283,10 @@ class Session:
         if self.agent.busy:
             raise UserError("A compaction can be taken back when the turn is over; Esc ends it.")
         size = self.agent.undo_compaction()
-        if size is not None and self.memory is not None:
-            self.memory.resume(self.state.cache.sections, self.state.messages)
+        if size is not None:
+            self.extensions.resume(self.state.cache.sections, self.state.messages)
+            if self.memory is not None:
+                self.memory.resume(self.state.cache.sections, self.state.messages)
         return size
 
     def begin_anew(self) -> None:
@@ -291,6 +295,7 @@ class Session:
         from agentcli.runtime.prompting import output_style, prompt_context
 
         self.state.start_date = self.world.clock.now().date().isoformat()
+        self.agent.limits.clear_results = self.world.settings.flag("toolResultClearing")  # as the new prompt says
         clear_system_prompt_sections(self.state.cache)
         if self.memory is not None:
             self.memory.begin_anew()
@@ -334,6 +339,7 @@ class Session:
         for problem in news.problems:
             self.events.emit(Notice("warning", problem, "settings"))
         self.gate.use(news.settings)
+        follow_settings(self.agent.limits, self.world)
         self.extended.reloaded(news.settings)
 
 

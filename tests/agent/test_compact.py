@@ -194,6 +194,15 @@ async def test_a_summary_request_that_is_too_long_is_tried_without_the_oldest_tu
     assert len(world.state.messages) == 1
 
 
+async def test_a_window_that_ends_the_summary_is_too_long_too() -> None:
+    full = Answer((TextBlock("half", "model"),), "model_context_window_exceeded")
+    world = await worked(["Second.", full, "THE SUMMARY"])
+    await world.turn("second")
+    await world.agent.compact()
+    assert world.sent(-1)[0]["content"][0]["text"] == "second"
+    assert world.agent.turn_starts() == []
+
+
 def test_the_oldest_part_goes_in_whole_groups_and_thinking_with_it() -> None:
     calls = [
         (

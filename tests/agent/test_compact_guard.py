@@ -29,6 +29,12 @@ def test_the_threshold(size: int, output: int, percent: int | None, threshold: i
     assert world.agent.compact_threshold == threshold
 
 
+def test_a_smaller_window_may_be_set_for_it() -> None:
+    for wished, threshold in ((100_000, 55_000), (900_000, 155_000)):
+        world = make([], info=window(200_000, 32_000), limits=Limits(compact_window=wished))
+        assert world.agent.compact_threshold == threshold
+
+
 def test_switched_off_or_unknown_there_is_none() -> None:
     assert make([], info=window(200_000), limits=Limits(auto_compact=False)).agent.compact_threshold is None
     assert make([]).agent.compact_threshold is None

@@ -21,7 +21,6 @@ from agentcli.model.scripted import call, say
 from agentcli.ports.display import Todo
 from agentcli.ports.model import ModelInfo
 from agentcli.ports.permissions import Answer as Permission
-from agentcli.ports.permissions import HookVerdict
 from agentcli.ports.prompt import Reminder
 from tests.agent.test_compact import big
 from tests.agent.test_loop import reminder
@@ -236,16 +235,6 @@ async def test_instructions_for_attached_files_are_told_again(project: Path) -> 
     assert asked[-2:] == [("after_compaction",), ("file_touched", "a.py")]
     assert world.state.messages[0].content[-1] == reminder("rules of a.py")
     assert [e["kind"] for e in world.journal.entries][-2:] == ["compaction", "message"]
-
-
-async def test_a_hook_speaks_to_the_new_beginning() -> None:
-    world = make([say(call("Big", id="b")), "Read.", "THE SUMMARY", "Next."], tools=standard_tools() | {"Big": big()})
-    world.hooks.verdicts["SessionStart"] = HookVerdict(context=("from the hook",))
-    await world.turn()
-    await world.agent.compact()
-    await world.turn("next")
-    assert [e.fields for e in world.hooks.fired if e.name == "SessionStart"] == [{"source": "compact"}]
-    assert reminder("from the hook") in world.state.messages[0].content
 
 
 async def test_a_preview_changes_nothing_and_tells_the_same(project: Path) -> None:

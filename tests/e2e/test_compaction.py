@@ -174,3 +174,22 @@ async def test_without_the_setting_nothing_is_cleared(stage: Stage) -> None:
         assert appended(before, stage.requests[-1])
         assert "Old tool results may be replaced" not in sent(stage.requests[-1])
     assert not [e for e in stage.heard if isinstance(e, Compacted)]
+
+
+async def test_settings_that_change_are_followed_and_clear_leaves_nothing_to_take_back(stage: Stage) -> None:
+    async with stage.session() as session:
+        assert session.agent.compact_threshold is not None
+        await work(stage, session)
+        stage.play(SUMMARY)
+        assert await session.compact() is not None
+        (stage.home / ".claude").mkdir(exist_ok=True)
+        off = {"autoCompactEnabled": False, "toolResultClearing": True}
+        (stage.home / ".claude" / "settings.json").write_text(json.dumps(off))
+        await stage.say(session, "Go on.", "Done.")
+        assert session.agent.compact_threshold is None
+        assert not session.agent.limits.clear_results
+        await session.clear()
+        assert session.agent.limits.clear_results
+        assert session.undo_compaction() is None
+        await stage.say(session, "Anew.", "Done.")
+        assert "Old tool results may be replaced" in sent(stage.requests[-1])
