@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from agentcli.errors import Bug, UserError
 
-SUBCOMMANDS: tuple[str, ...] = ("demo", "doctor", "loop", "prompt", "permissions", "config", "memory")
+SUBCOMMANDS: tuple[str, ...] = ("demo", "doctor", "loop", "prompt", "permissions", "config", "memory", "mcp")
 EXIT_USAGE = 2
 EXIT_SIGINT = 130
 EXIT_PIPE = 141
@@ -53,6 +53,10 @@ def run(argv: list[str] | None = None) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise UserError(f"the working directory can't be used ({error.strerror}): cd to one that exists") from error
     if arguments and arguments[0] in SUBCOMMANDS:
         from agentcli.cli.subcommands import run_subcommand
 
