@@ -6,7 +6,8 @@ import re
 
 OPTIONAL_VALUE = {"-r": "--resume", "--resume": "--resume"}
 """Options that may stand alone."""
-VARIADIC = frozenset({"--allowedTools", "--allowed-tools", "--disallowedTools", "--disallowed-tools", "--add-dir"})
+RULES = frozenset({"--allowedTools", "--allowed-tools", "--disallowedTools", "--disallowed-tools"})
+VARIADIC = RULES | {"--add-dir", "--mcp-config"}
 _RULE = re.compile(r"(?:mcp__[\w-]+(?:\*)?|[A-Z][A-Za-z]+(?:\(.*\))?)", re.S)
 
 INERT: dict[str, bool] = {
@@ -16,12 +17,10 @@ INERT: dict[str, bool] = {
     "--debug-to-stderr": False,
     "--exclude-dynamic-system-prompt-sections": False,
     "--include-hook-events": False,
-    "--mcp-config": True,
     "--plugin-dir": True,
     "--resume-drops-turn": True,
     "--resume-session-at": True,
     "--session-mirror": False,
-    "--strict-mcp-config": False,
     "--task-budget": True,
     "--thinking-display": True,
 }
@@ -87,10 +86,17 @@ def _values(option: str, rest: list[str]) -> list[str]:
     for word in rest:
         if word.startswith("-") and word != "-":
             break
-        if taken and (option == "--add-dir" or not _RULE.fullmatch(word)):
+        if taken and not _goes_on(option, word):
             break
         taken.append(word)
     return taken
+
+
+def _goes_on(option: str, word: str) -> bool:
+    """Whether a further word can only be another value of the option, and no prompt."""
+    if option in RULES:
+        return bool(_RULE.fullmatch(word))
+    return option == "--mcp-config" and (word.endswith(".json") or word.lstrip().startswith("{"))
 
 
 def split_rules(values: list[str]) -> tuple[str, ...]:

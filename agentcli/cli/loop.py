@@ -10,21 +10,13 @@ from pathlib import Path
 
 from agentcli.errors import UsageError
 from agentcli.events import Event, Notice, TurnFinished
-from agentcli.modes.loop import Loop, LoopEnd, LoopPlan
+from agentcli.modes.loop import REASONS, Loop, LoopEnd, LoopPlan
 from agentcli.ports.permissions import PERMISSION_MODES, PermissionMode
 from agentcli.runtime.build import open_session
-from agentcli.runtime.looping import SessionTurns, loop_options
+from agentcli.runtime.looping import SessionTurns
 from agentcli.runtime.options import SessionOptions
 from agentcli.text import plural
 
-WORDS = {
-    "done": "done",
-    "rounds": "the number of rounds is reached",
-    "money": "the money is spent",
-    "time": "the time is over",
-    "stopped": "stopped",
-    "failed": "a round failed",
-}
 CODES = {"done": 0, "rounds": 3, "money": 3, "time": 3, "stopped": 130, "failed": 1}
 """As of a headless run: 3 is a bound that was reached, 130 an interruption."""
 
@@ -53,8 +45,9 @@ async def _run(wish: LoopWish) -> int:
         permission_mode=_mode(wish.permission_mode),
         allowed_tools=wish.allowed_tools,
         max_budget_usd=wish.plan.usd,
+        loop=wish.plan,
     )
-    session = await open_session(loop_options(options))
+    session = await open_session(options)
     session.events.subscribe(_show)
     session.start()
     try:
@@ -71,7 +64,7 @@ async def _run(wish: LoopWish) -> int:
         await session.close()
     if end.last is not None and end.last.error:
         _say(end.last.error)
-    _say(f"{WORDS[end.reason]} after {plural(end.rounds, 'round')}; session {session.id}")
+    _say(f"{REASONS[end.reason]} after {plural(end.rounds, 'round')}; session {session.id}")
     return CODES[end.reason]
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
+from agentcli.cli.mcp_commands import servers
 from agentcli.errors import UsageError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True)
@@ -16,6 +17,7 @@ app.add_typer(permissions, name="permissions")
 app.add_typer(config, name="config")
 memory = typer.Typer(help="Check the instruction files, and explain them.", no_args_is_help=True)
 app.add_typer(memory, name="memory")
+app.add_typer(servers, name="mcp")
 
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 

@@ -11,6 +11,7 @@ from agentcli.agent.reminders import Reminders
 from agentcli.agent.rooms import Rooms
 from agentcli.agent.sources import ChangedFilesSource, DateSource, GrantedSource, ModeSource, NewsSource, TodoSource
 from agentcli.agent.subagent_crew import Crew, CrewReminders
+from agentcli.conversation import ConversationCache
 from agentcli.events import EventStream, ModeChanged
 from agentcli.model.monitor import CacheMonitor
 from agentcli.model.scripted import ScriptedClient
@@ -34,15 +35,16 @@ from agentcli.runtime.guard import make_gate, may_bypass, only_reads_line
 from agentcli.runtime.journal import CurrentJournal
 from agentcli.runtime.looping import SessionTurns, focus_source, make_ticker
 from agentcli.runtime.models import Models
-from agentcli.runtime.prompting import make_prompt_source, output_style, prompt_context, prompt_levels
+from agentcli.runtime.parent import Parent
+from agentcli.runtime.prompting import make_prompt_source, output_style, prompt_context, prompt_levels, prompt_sources
 from agentcli.runtime.remembering import make_memory
+from agentcli.runtime.servers import make_servers
 from agentcli.runtime.session import Session
 from agentcli.runtime.side_question import small_model
-from agentcli.runtime.spawning import Parent
 from agentcli.runtime.toolbox import ContextFactory, make_means
 from agentcli.runtime.waking import Waking
 from agentcli.runtime.world import World, scratch_enabled
-from agentcli.sessions import OpenSession, SessionStore, recorder
+from agentcli.sessions import OpenSession, SessionStore, recorder, restored_cache
 from agentcli.tools.jobs import JobReminders
 
 SLEEP = "Sleep"
@@ -82,15 +84,32 @@ class Assembly:
         self.means = make_means(
             world, directory=self.directory, read_only=only_reads_line, references=self.models.takes_references
         )
+        self.cache = restored_cache(opened.loaded) if opened.loaded else ConversationCache()
+        self.servers = make_servers(
+            world,
+            self.models,
+            self.means.processes,
+            emit=self.events.emit,
+            cache=self.cache,
+            directory=self.directory,
+            model=lambda: self.state.model,
+        )
         self.toolbox = self.means.toolbox(
             self.events.emit,
-            lambda: self.state.cache,
+            lambda: self.cache,
+            servers=self.servers,
             wanted=self._wanted,
             only=coordinator_tools(world.features, world.env),
             seldom=() if self.extensions.skills or self.extensions.commands else ("Skill",),
         )
         self.state = first_state(
-            world, self.models, opened, model=model, specs=self.toolbox.specs(), known=self.toolbox.known()
+            world,
+            self.models,
+            opened,
+            model=model,
+            cache=self.cache,
+            specs=self.toolbox.specs(),
+            known=self.toolbox.known(),
         )
         self.toolbox.deferred.restore(self.state.tools)
         self.questions = Questions()
@@ -133,6 +152,7 @@ class Assembly:
             directory=self.directory,
             memory=self.memory,
             extended=self.extended,
+            mcp=self.servers,
             crew=self.crew,
             questions=self.questions,
             waking=self.waking,
@@ -144,8 +164,7 @@ class Assembly:
         if self.opened.loaded is not None:
             here = "Skill" in self.toolbox.tools
             self.extended.resume(self.state.cache.sections, self.state.messages, skill_tool=here)
-        if self.proactive:
-            self.waking.ticker = make_ticker(self.world, SessionTurns(made, self.agent, ledger))
+        self.waking.ticker = make_ticker(self.world, SessionTurns(made, self.agent, ledger))
         self.gate.on_mode = lambda mode: self.events.emit(ModeChanged(mode))
         self.events.subscribe(recorder(self.journal), first=True)
         self.events.subscribe(made.hear)
@@ -182,6 +201,7 @@ class Assembly:
         sources += [self.memory] if self.memory is not None else []
         return [
             *sources,
+            *([self.servers] if self.servers is not None else []),
             self.extensions,
             NewsSource("hook", self.extended.room.news),
             DateSource(self.world.clock, lambda: state.start_date, state.cache),
@@ -252,6 +272,7 @@ class Assembly:
             may_bypass=may_bypass(self.world),
             extensions=self.extensions,
             warn=self.warn,
+            servers=self.servers,
         )
         return main_crew(parent, self.events.emit)
 
@@ -276,8 +297,7 @@ class Assembly:
             self.models,
             context,
             cache=state.cache,
-            memory=self.memory,
-            extensions=self.extensions,
+            sources=prompt_sources(self.world, self.memory, self.extensions, self.servers),
             levels=prompt_levels(self.world, self.main_agent, record),
             warn=self.warn,
         )

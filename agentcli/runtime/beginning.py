@@ -19,7 +19,7 @@ from agentcli.runtime.models import Models
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.resumed import resumed_effort, resumed_tools
 from agentcli.runtime.world import World
-from agentcli.sessions import Loaded, OpenSession, restored_cache
+from agentcli.sessions import Loaded, OpenSession
 
 
 def first_state(
@@ -28,6 +28,7 @@ def first_state(
     opened: OpenSession,
     *,
     model: str,
+    cache: ConversationCache,
     specs: Sequence[ToolSpec],
     known: Sequence[ToolSpec] = (),
 ) -> SessionState:
@@ -44,7 +45,7 @@ def first_state(
         thinking=_thinking(options, loaded),
         query_source=options.query_source,
         interactive=options.interactive,
-        cache=restored_cache(loaded) if loaded else ConversationCache(),
+        cache=cache,
     )
     if loaded:
         _restore(state, loaded)

@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from agentcli.agent.agent import Agent
 from agentcli.events import TurnFinished
 from agentcli.model.usage import Ledger
-from agentcli.modes.loop import loop_system_prompt
+from agentcli.modes.loop import LoopTicker, loop_system_prompt
+from agentcli.modes.select import proactive_active
 from agentcli.ports.frontend import SessionHandle, UserInput
 from agentcli.ports.prompt import ReminderSource
-from agentcli.ports.turns import Turns
+from agentcli.ports.turns import Ticker, Turns
 from agentcli.prompt.environment import collect_environment
-from agentcli.runtime.options import Resume, SessionOptions
-from agentcli.runtime.world import World, bound, read_world
-
-if TYPE_CHECKING:
-    from agentcli.modes.proactive import Ticker
+from agentcli.runtime.world import World, bound
 
 
-def loop_options(options: SessionOptions, *, fork: str = "") -> SessionOptions:
-    """The options of a session that loops.  ``fork`` is the id of a session to go on from: the loop works in a copy, so
-    that the cached prefix of that one stays good."""
-    world = read_world(options)
+def loop_words(world: World) -> str:
+    """The override prompt of a session that loops; empty for any other."""
+    if world.options.loop is None:
+        return ""
     place = collect_environment(world.workspace.start, world.workspace.extra_roots, env=world.env)
-    today = world.clock.now().date().isoformat()
-    words = loop_system_prompt(place, today)
-    return replace(options, override_system_prompt=words, resume=_forked(fork) or options.resume, session_id="")
-
-
-def _forked(id: str) -> Resume | None:
-    return Resume(query=id, fork=True) if id else None
+    return loop_system_prompt(place, world.clock.now().date().isoformat())
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +58,24 @@ class SessionTurns:
         return usage.total_input + usage.output
 
 
-def make_ticker(world: World, turns: Turns) -> Ticker:
-    """Proactive mode's ticks, bounded by ``--max-budget-usd`` and the setting ``proactive`` (``idle``, ``tokens``,
-    ``seconds``)."""
-    from agentcli.modes.proactive import IDLE, Endurance, Ticker
+def make_ticker(world: World, turns: Turns) -> Ticker | None:
+    """What begins turns by itself in this session: the rounds of a loop; in proactive mode ticks, bounded by
+    ``--max-budget-usd`` and the setting ``proactive`` (``idle``, ``tokens``, ``seconds``)."""
+    if world.options.loop is not None:
+        return LoopTicker(world.options.loop, turns, world.clock)
+    if not proactive_active(world.features, active=world.options.proactive):
+        return None
+    from agentcli.modes import proactive
 
     given = world.settings.get("proactive")
     tokens = bound(given, "tokens")
-    endurance = Endurance(
-        idle=bound(given, "idle") or IDLE,
+    endurance = proactive.Endurance(
+        idle=bound(given, "idle") or proactive.IDLE,
         tokens=int(tokens) if tokens is not None else None,
         seconds=bound(given, "seconds"),
         usd=world.options.max_budget_usd,
     )
-    return Ticker(endurance, turns, world.clock)
+    return proactive.Ticker(endurance, turns, world.clock)
 
 
 def focus_source(focus: Callable[[], bool | None]) -> ReminderSource:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from agentcli.modes.loop import LoopPlan
 from agentcli.ports.model import QuerySource
 from agentcli.ports.permissions import PermissionMode
 
@@ -55,6 +56,10 @@ class SessionOptions:
     """A JSON file or JSON text."""
     setting_sources: tuple[SettingSource, ...] = ALL_SOURCES
     add_dirs: tuple[Path, ...] = ()
+    mcp_config: tuple[str, ...] = ()
+    """Files or JSON texts that name MCP servers."""
+    strict_mcp_config: bool = False
+    """Only the servers of ``mcp_config``."""
     resume: Resume | None = None
     session_id: str = ""
     name: str = ""
@@ -63,6 +68,8 @@ class SessionOptions:
     bare: bool = False
     verbose: bool = False
     strict_permissions: bool = False
+    loop: LoopPlan | None = None
+    """One prompt again and again, under an override prompt of its own."""
     proactive: bool = False
     """The agent works on its own; needs the feature PROACTIVE or KAIROS."""
     environment: dict[str, str] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from agentcli.conversation import ConversationCache
 from agentcli.env import truthy
 from agentcli.errors import UserError
 from agentcli.extend.room import Extensions
+from agentcli.mcp import McpRoom
 from agentcli.memory import MemoryRoom
 from agentcli.modes.agent import MainThreadAgent
 from agentcli.modes.select import active_proactive_words, coordinator_level
@@ -21,6 +22,7 @@ from agentcli.prompt.context import OutputStyle, PromptContext, PromptModel
 from agentcli.prompt.effective import PromptLevels, given
 from agentcli.prompt.environment import collect_environment
 from agentcli.prompt.source import PromptSource
+from agentcli.runtime.looping import loop_words
 from agentcli.runtime.models import Models
 from agentcli.runtime.world import World
 
@@ -78,20 +80,22 @@ def prompt_levels(world: World, agent: MainThreadAgent | None, resumed: PrefixRe
     the same bytes are sent again."""
     options = world.options
     return PromptLevels(
-        override=given(options.override_system_prompt or _recorded(resumed, "override")),
+        override=given(options.override_system_prompt or loop_words(world) or _recorded(resumed, "override")),
         agent=agent.level() if agent else given(_recorded(resumed, "agent")),
         custom=given(options.system_prompt or _recorded(resumed, "custom")),
         append=given(options.append_system_prompt or _recorded(resumed, "append")),
     )
 
 
-def prompt_sources(world: World, memory: MemoryRoom | None, extensions: Extensions | None) -> PromptSources:
+def prompt_sources(
+    world: World, memory: MemoryRoom | None, extensions: Extensions | None, servers: McpRoom | None
+) -> PromptSources:
     """What the rooms give to the dynamic sections."""
     return PromptSources(
         memory=memory.section if memory else silent,
         skills=extensions.skills_section if extensions else silent,
         agents=extensions.agents_section if extensions else silent,
-        mcp_instructions=silent,
+        mcp_instructions=servers.instructions if servers else silent,
         coordinator=coordinator_level(world.features, world.env),
     )
 
@@ -102,8 +106,7 @@ def make_prompt_source(
     context: PromptContext,
     *,
     cache: ConversationCache,
-    memory: MemoryRoom | None = None,
-    extensions: Extensions | None = None,
+    sources: PromptSources,
     levels: PromptLevels,
     warn: Callable[[str], None],
 ) -> PromptSource:
@@ -114,7 +117,7 @@ def make_prompt_source(
     return PromptSource(
         context,
         cache=cache,
-        sources=prompt_sources(world, memory, extensions),
+        sources=sources,
         describe_model=models.info,
         levels=levels,
         global_scope=global_scope,

@@ -24,6 +24,7 @@ from agentcli.events import (
     TurnFinished,
 )
 from agentcli.extend.room import Extensions
+from agentcli.mcp import McpRoom
 from agentcli.memory import MemoryRoom
 from agentcli.messages import Json, TextBlock
 from agentcli.model.catalog import check_effort
@@ -82,6 +83,8 @@ class Session:
     memory: MemoryRoom | None
     extended: Extended
     """Hooks, skills, commands, agents and styles at work."""
+    mcp: McpRoom | None
+    """The MCP servers, where any are configured."""
     crew: Crew
     """The subagents."""
     questions: Questions
@@ -145,6 +148,8 @@ class Session:
         self.toolbox.shell.prepare()
         if isinstance(self.client, AnthropicClient):
             self.warming = asyncio.create_task(_warm_up(self.client))
+        if self.mcp is not None:
+            self.mcp.start(sent=self.state.tools if self.opened.loaded else ())
         self.extended.begin("resume" if self.opened.loaded else "startup", model=self.state.model)
         for text in self.start_notices:
             self.events.emit(Notice("warning", text, "start"))
@@ -170,6 +175,8 @@ class Session:
         if isinstance(self.client, AnthropicClient):
             self.client.new_turn()
         await self.extended.turn_begins()
+        if self.mcp is not None:
+            await self.mcp.wait_named(prompt.text)
         try:
             return await self.agent.run_turn(prompt)
         finally:
@@ -324,6 +331,8 @@ class Session:
             await self.warming
         try:
             await self.extended.close()
+            if self.mcp is not None:
+                await self.mcp.close()
             await self.toolbox.close()
             with contextlib.suppress(OSError):  # the connection may be gone already
                 await self.client.close()

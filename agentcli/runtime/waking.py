@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from agentcli.agent.agent import Agent
 from agentcli.agent.subagent_crew import Crew
-from agentcli.events import Event, EventStream, QueueChanged
+from agentcli.events import Event, EventStream, Notice, QueueChanged, TurnFinished
 from agentcli.ports.frontend import UserInput
 from agentcli.ports.rest import Woken
 from agentcli.ports.sessions import Clock
-
-if TYPE_CHECKING:
-    from agentcli.modes.proactive import Ticker
+from agentcli.ports.turns import Ticker
 
 REPORTED = "(A background agent has reported.)"
 
@@ -22,7 +19,7 @@ REPORTED = "(A background agent has reported.)"
 class Waking:
     """For the front end, which runs the turns: ``next`` is awaited beside the user's own input.
 
-    ``ticker`` is there while proactive mode is on.
+    ``ticker`` is there in proactive mode and in loop mode.
     """
 
     def __init__(self, agent: Callable[[], Agent], crew: Crew, events: EventStream, clock: Clock) -> None:
@@ -33,6 +30,8 @@ class Waking:
         self._crew = crew
         self._clock = clock
         self._queued = asyncio.Event()
+        self._events = events
+        self._told = False
         events.subscribe(self._hear)
 
     async def next(self) -> UserInput:
@@ -47,6 +46,7 @@ class Waking:
             finally:
                 for reason in reasons:
                     reason.cancel()
+            self._tell_end()
             found = next((p for r in done if (p := r.result()) is not None), None)
             if found is not None and not self._agent().busy:
                 return found
@@ -72,6 +72,7 @@ class Waking:
         """Esc: no more ticks."""
         if self.ticker is not None:
             self.ticker.stop()
+            self._tell_end()
 
     async def _reported(self) -> UserInput | None:
         while True:
@@ -83,3 +84,10 @@ class Waking:
     def _hear(self, event: Event) -> None:
         if isinstance(event, QueueChanged) and event.queued:
             self._queued.set()
+        if isinstance(event, TurnFinished) and self.ticker is not None:
+            self.ticker.hear(event)
+
+    def _tell_end(self) -> None:
+        if self.ticker is not None and self.ticker.over and not self._told:
+            self._told = True
+            self._events.emit(Notice("info", self.ticker.over, "ticks_over"))

@@ -14,6 +14,7 @@ from agentcli.events import ConversationCleared, Event, ModeChanged, Notice, Per
 from agentcli.model.scripted import ScriptedClient, Step, call, say
 from agentcli.ports.frontend import UserInput
 from agentcli.ports.permissions import Answer, PermissionUpdate
+from agentcli.ports.tools import ToolCall
 from agentcli.runtime.build import open_session
 from agentcli.runtime.options import Resume, SessionOptions
 from agentcli.runtime.session import Session
@@ -146,4 +147,31 @@ async def test_an_answer_can_change_the_mode_and_is_told(project: Path) -> None:
     assert session.gate.mode == "acceptEdits"
     assert [e.mode for e in heard if isinstance(e, ModeChanged)] == ["acceptEdits"]
     assert sum(isinstance(e, PermissionAsked) for e in heard) == 1
+    await session.close()
+
+
+async def test_scratch_and_notes_need_no_permission_and_nothing_else_does(project: Path, home: Path) -> None:
+    session, _ = await begin(project, [], interactive=False)
+    assert session.memory is not None
+    (notes,) = session.memory.writable_directories()
+    scratch = session.contexts.scratch
+    assert scratch is not None
+    outside = home / "other.txt"
+    notes.mkdir(parents=True, exist_ok=True)
+    (notes / "leak.md").symlink_to(outside)
+
+    def decision(path: Path) -> str:
+        return session.gate.check(ToolCall("t", "Write", {"file_path": str(path), "content": "x"})).behavior
+
+    assert [decision(scratch / "a"), decision(notes / "topic.md")] == ["allow", "allow"]
+    assert [decision(outside), decision(project / "a")] == ["ask", "ask"]
+    assert [decision(notes / "leak.md"), decision(notes / ".." / "x.md")] == ["deny", "deny"]
+    await session.close()
+
+
+async def test_no_secret_is_written_to_the_teams_notes(project: Path) -> None:
+    session, _ = await begin(project, [], permission_mode="bypassPermissions", allow_bypass=True)
+    path = project / ".claude" / "memory" / "deploy.md"
+    call_of = {"file_path": str(path), "content": "key: sk-ant-api03-" + "a" * 90}
+    assert session.gate.check(ToolCall("t", "Write", call_of)).behavior == "deny"
     await session.close()

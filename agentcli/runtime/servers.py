@@ -1,0 +1,53 @@
+"""The session's MCP servers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from agentcli.conversation import ConversationCache
+from agentcli.events import Emit
+from agentcli.mcp import Ground, McpRoom, Wiring, make_room
+from agentcli.processes import ProcessManager
+from agentcli.runtime.models import Models
+from agentcli.runtime.world import World
+
+
+def make_servers(
+    world: World,
+    models: Models,
+    processes: ProcessManager,
+    *,
+    emit: Emit,
+    cache: ConversationCache,
+    directory: Callable[[], Path],
+    model: Callable[[], str],
+) -> McpRoom | None:
+    """``None`` where no server is configured.  Nothing is started yet.  ``UsageError`` for a wrong ``--mcp-config``.
+
+    A project's servers act only when it is trusted, or when the user approved just these entries.
+    """
+    options = world.options
+    ground = Ground(
+        cwd=world.workspace.start,
+        settings=world.settings,
+        env=world.env,
+        given=options.mcp_config,
+        strict=options.strict_mcp_config,
+        bare=options.bare,
+        trusted=options.trust,
+        roots=lambda: world.workspace.roots,
+    )
+    found = ground.configuration()
+    if not found.servers and not found.broken and not found.warnings:
+        return None
+    wiring = Wiring(
+        emit=emit,
+        cache=cache,
+        directory=directory,
+        interactive=options.interactive,
+        references=models.takes_references,
+        window=lambda: models.info(model()).window,
+        delta=world.settings.flag("mcpInstructionsDelta", True),
+    )
+    return make_room(ground, processes, wiring)
