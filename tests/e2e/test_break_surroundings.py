@@ -19,7 +19,7 @@ def test_a_working_directory_that_is_gone_is_one_clear_line(arguments: list[str]
     done = subprocess.run(
         [*AGENTCLI, *arguments],
         cwd=gone,
-        preexec_fn=lambda: os.rmdir(gone),  # noqa: PLW1509  # the child stands in it before it is removed
+        preexec_fn=lambda: os.rmdir(gone),  # the child stands in it before it is removed
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
