@@ -14,6 +14,7 @@ from agentcli.ports.sessions import Clock
 from agentcli.ports.turns import Turns
 from agentcli.prompt.environment import Environment, environment_lines
 from agentcli.prompt.words import read_words
+from agentcli.text import plural
 
 LOOP_DONE = "LOOP_DONE"
 """A last line that holds only this ends the loop."""
@@ -33,6 +34,14 @@ def says_done(answer: str) -> bool:
 
 
 LoopReason = Literal["done", "rounds", "money", "time", "stopped", "failed"]
+REASONS: dict[LoopReason, str] = {
+    "done": "done",
+    "rounds": "the number of rounds is reached",
+    "money": "the money is spent",
+    "time": "the time is over",
+    "stopped": "stopped",
+    "failed": "a round failed",
+}
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -79,7 +88,7 @@ class Loop:
             self._on_round(rounds)
             await self._turns.idle()
             last = await self._turns.start(UserInput(self._plan.prompt))
-            if (end := _ended(last)) is not None:
+            if (end := ended(last)) is not None:
                 return LoopEnd(end, rounds, last)
             pause = due - self._clock.monotonic()
             if pause > 0 and self._bound(rounds) is None:
@@ -87,17 +96,21 @@ class Loop:
         return LoopEnd(reason, rounds, last)
 
     def _bound(self, rounds: int) -> LoopReason | None:
-        plan, spent = self._plan, self._turns.spent
-        if plan.rounds is not None and rounds >= plan.rounds:
-            return "rounds"
-        if plan.usd is not None and spent is not None and spent >= plan.usd:
-            return "money"
-        if plan.seconds is not None and self._clock.monotonic() - self._began >= plan.seconds:
-            return "time"
-        return None
+        return bound_reached(self._plan, self._turns, rounds, self._clock.monotonic() - self._began)
 
 
-def _ended(turn: TurnFinished) -> LoopReason | None:
+def bound_reached(plan: LoopPlan, turns: Turns, rounds: int, passed: float) -> LoopReason | None:
+    """The bound that forbids another round; ``passed`` seconds since the loop began."""
+    spent = turns.spent
+    if plan.rounds is not None and rounds >= plan.rounds:
+        return "rounds"
+    if plan.usd is not None and spent is not None and spent >= plan.usd:
+        return "money"
+    return "time" if plan.seconds is not None and passed >= plan.seconds else None
+
+
+def ended(turn: TurnFinished) -> LoopReason | None:
+    """Why no round follows this turn; ``None`` where one does."""
     match turn.outcome:
         case "completed":
             return "done" if says_done(turn.text) else None
@@ -109,6 +122,53 @@ def _ended(turn: TurnFinished) -> LoopReason | None:
             return None  # the next round goes on from there
         case _:
             return "failed"
+
+
+class LoopTicker:
+    """The same as ``Loop`` for a session whose front end runs the turns: ``next`` gives the prompt of the next round.
+
+    ``over`` says why there are no more; empty while there are.
+    """
+
+    def __init__(self, plan: LoopPlan, turns: Turns, clock: Clock) -> None:
+        self.over = ""
+        self._plan = plan
+        self._turns = turns
+        self._clock = clock
+        self._rounds = 0
+        self._began = clock.monotonic()
+        self._due = self._began
+        self._running = False
+
+    async def next(self) -> UserInput | None:
+        """Waits until the next round is due and the session idle; ``None`` when the loop has ended."""
+        while not self.over:
+            await self._turns.idle()
+            if (reason := bound_reached(self._plan, self._turns, self._rounds, self._passed())) is not None:
+                self.stop(REASONS[reason])
+                break
+            pause = self._due - self._clock.monotonic()
+            if pause > 0:
+                await self._clock.sleep(pause)
+            elif not self._turns.running:
+                self._rounds += 1
+                self._due = self._clock.monotonic() + self._plan.interval
+                self._running = True
+                return UserInput(self._plan.prompt)
+        return None
+
+    def hear(self, turn: TurnFinished) -> None:
+        """The end of a turn.  Only a round's own end can end the loop, or the user's interruption."""
+        own, self._running = self._running, False
+        reason = ended(turn)
+        if reason is not None and (own or reason == "stopped"):
+            self.stop(REASONS[reason])
+
+    def stop(self, reason: str = REASONS["stopped"]) -> None:
+        self.over = self.over or f"The loop has ended after {plural(self._rounds, 'round')}: {reason}."
+
+    def _passed(self) -> float:
+        return self._clock.monotonic() - self._began
 
 
 def parse_interval(text: str) -> float:

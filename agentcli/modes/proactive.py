@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from agentcli.events import TurnFinished
 from agentcli.ports.frontend import UserInput
 from agentcli.ports.prompt import Moment, Reminder
 from agentcli.ports.sessions import Clock
@@ -63,9 +64,12 @@ class Ticker:
                 return UserInput(self._words())
         return None
 
+    def hear(self, turn: TurnFinished) -> None:
+        """Whatever a turn came to, the next tick asks again."""
+
     def stop(self, reason: str = "stopped by the user") -> None:
         """No more ticks."""
-        self.over = self.over or reason
+        self.over = self.over or f"The agent no longer works on its own: {reason}."
 
     def _used_up(self) -> bool:
         bounds, spent = self._endurance, self._turns.spent

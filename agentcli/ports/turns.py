@@ -31,3 +31,18 @@ class Turns(Protocol):
     @property
     def tokens(self) -> int:
         """Input (cached too) and output so far, subagents included."""
+
+
+class Ticker(Protocol):
+    """What begins turns by itself.  ``over`` says why it does no longer; empty while it does."""
+
+    over: str
+
+    async def next(self) -> UserInput | None:
+        """Waits until a turn is due and none is running, and returns its prompt; ``None`` once it is over."""
+
+    def hear(self, turn: TurnFinished) -> None:
+        """The end of any turn of the session."""
+
+    def stop(self) -> None:
+        """No more turns."""

@@ -38,6 +38,7 @@ class Waking:
         """Until the session is idle and there is a reason for a turn; the caller runs it at once.  Never returns where
         there is none."""
         while True:
+            self._tell_end()
             reasons: list[asyncio.Future[UserInput | None]] = [asyncio.ensure_future(self._reported())]
             if self.ticker is not None and not self.ticker.over:
                 reasons.append(asyncio.ensure_future(self.ticker.next()))
@@ -46,7 +47,6 @@ class Waking:
             finally:
                 for reason in reasons:
                     reason.cancel()
-            self._tell_end()
             found = next((p for r in done if (p := r.result()) is not None), None)
             if found is not None and not self._agent().busy:
                 return found

@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
+from agentcli.events import Notice
 from agentcli.modes.coordinator import COORDINATOR_TOOLS, coordinator_system_prompt
 from agentcli.modes.loop import Loop, LoopPlan
 from agentcli.modes.proactive import proactive_words
 from agentcli.ports.frontend import UserInput
 from agentcli.ports.tools import Question
-from agentcli.runtime.looping import SessionTurns, loop_options
+from agentcli.runtime.looping import SessionTurns
+from agentcli.runtime.options import Resume
 from agentcli.runtime.session import Session
 from agentcli.tools.exit_plan_mode import ACCEPT_EDITS, ASK_EDITS, REFUSE
 from tests.api import ApiServer, Gate, Request, after, reply, tool_use
@@ -81,8 +83,7 @@ def loop_of(session: Session, **plan: Any) -> Loop:
 
 
 async def looping(stage: Stage) -> Session:
-    options = loop_options(stage.options())
-    return await stage.open(override_system_prompt=options.override_system_prompt, session_id=options.session_id)
+    return await stage.open(loop=LoopPlan(prompt="mend a test"))
 
 
 async def test_a_loop_runs_until_the_model_says_that_it_is_done(stage: Stage) -> None:
@@ -124,6 +125,26 @@ async def test_an_interrupted_round_ends_the_loop(stage: Stage) -> None:
     end = await task
     await session.close()
     assert (end.reason, end.rounds) == ("stopped", 1)
+
+
+async def test_a_front_end_runs_the_rounds_of_a_loop_that_forks_the_conversation(stage: Stage) -> None:
+    async with stage.session() as first:
+        await stage.say(first, "remember 42", "Remembered.")
+    plan = LoopPlan(prompt="mend a test", interval=60)
+    async with stage.session(loop=plan, resume=Resume(query=first.id, fork=True)) as session:
+        for words in ("One.", "Two.\nLOOP_DONE"):
+            prompt = await asyncio.wait_for(session.waking.next(), 10)
+            await stage.say(session, prompt.text, words)
+        last = asyncio.create_task(session.waking.next())
+        await until(lambda: any(isinstance(e, Notice) and e.code == "ticks_over" for e in stage.heard))
+        last.cancel()
+        assert session.waking.ticker is not None
+        assert session.waking.ticker.over == "The loop has ended after 2 rounds: done."
+        assert session.id != first.id
+    requests = stage.requests
+    assert requests[1].system_text.startswith("You are agentcli, a coding agent, and you run in a loop")
+    assert "remember 42" in json.dumps(requests[1].messages[0])
+    assert requests[2].at - requests[1].at >= 60
 
 
 def test_the_loop_of_the_command_line(stage: Stage) -> None:
@@ -206,7 +227,7 @@ async def test_ticks_wake_an_idle_agent_until_its_budget_is_used_up(stage: Stage
         late = asyncio.create_task(session.waking.next())
         await until(lambda: bool(session.waking.ticker and session.waking.ticker.over))
         late.cancel()
-        assert session.waking.ticker.over == "250 s are over"
+        assert session.waking.ticker.over == "The agent no longer works on its own: 250 s are over."
     first = stage.requests[0]
     words = proactive_words()
     assert first.system_text.startswith(words.identity)
@@ -222,7 +243,7 @@ async def test_escape_ends_the_ticks(stage: Stage) -> None:
     async with stage.session(proactive=True) as session:
         session.interrupt()
         assert session.waking.ticker is not None
-        assert session.waking.ticker.over == "stopped by the user"
+        assert session.waking.ticker.over == "The agent no longer works on its own: stopped by the user."
 
 
 async def test_a_sleeping_agent_wakes_when_the_time_is_over_or_the_user_writes(stage: Stage) -> None:
