@@ -193,3 +193,29 @@ async def test_settings_that_change_are_followed_and_clear_leaves_nothing_to_tak
         assert session.undo_compaction() is None
         await stage.say(session, "Anew.", "Done.")
         assert "Old tool results may be replaced" in sent(stage.requests[-1])
+
+
+async def test_by_itself_in_the_middle_of_a_turn(stage: Stage) -> None:
+    """The summary's request reads all that was sent; the work goes on behind it."""
+    stage.environment["CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"] = "1"
+    stage.api.lane(lambda r: "is about to be replaced by the summary" in str(r.messages[-1]), SUMMARY)
+    async with stage.session() as session:
+        assert session.agent.compact_threshold == 10_000
+        pages = [reply(thinking(f"Page {n}."), read(stage, "writer.py", offset=1 + n)) for n in range(3)]
+        finished = await stage.say(session, "Read it, and keep NAME-9.", *pages, "Read.")
+        assert finished.steps == 4
+    number = next(i for i, r in enumerate(stage.requests) if "is about to be replaced" in str(r.messages[-1]))
+    before, asking, after = stage.requests[number - 1 : number + 2]
+    assert before.cache is not None
+    assert asking.cache is not None
+    assert front(asking) == front(before) == front(after)
+    assert appended(before, asking)
+    assert asking.cache.read == before.cache.total
+    assert len(after.messages) == 1
+    texts = [b["text"] for b in after.messages[0]["content"]]
+    assert "The user's last request, word for word:\n\nRead it, and keep NAME-9." in texts
+    assert "Go on with the work where it stopped" in texts[-1]
+    told = [e.code for e in stage.heard if isinstance(e, Notice)]
+    assert "compaction_failed" not in told
+    assert [e.trigger for e in stage.heard if isinstance(e, Compacted)] == ["auto"]
+    stage.api.assert_clean()
