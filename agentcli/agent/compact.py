@@ -27,9 +27,10 @@ from agentcli.agent.successor import (
     recent_files,
     successor_blocks,
 )
+from agentcli.agent.successor_words import TIGHT
 from agentcli.errors import TurnError
 from agentcli.events import Compacted
-from agentcli.messages import Message, TextBlock, message_to_record
+from agentcli.messages import Block, Message, TextBlock, message_to_record
 from agentcli.ports.model import ModelRequest
 from agentcli.ports.permissions import HookEvent
 from agentcli.ports.prompt import StepContext
@@ -113,7 +114,8 @@ class Compactor:
             return None
         system = await self.rooms.prompt.effective(StepContext(self.state.model, self.state.interactive))
         asked = instruction((focus, *compact_instructions(system, before)))
-        kept = successor_blocks("", self._kept(before, self._files(before)), before)[1:]
+        chosen = self._chosen("", before, 0)
+        kept = chosen[0][1:] if chosen else ()
         return CompactPreview(
             before=max(used(self.state), tokens(before)),
             sent=used(self.state) + block_tokens(TextBlock(asked)),
@@ -143,23 +145,33 @@ class Compactor:
         room = FILE_TOKENS if threshold is None else min(FILE_TOKENS, threshold // 4)
         return recent_files(before, self.rooms.workspace, room=room)
 
-    def _kept(self, before: Sequence[Message], files: Sequence[Attachment]) -> tuple[TextBlock, ...]:
-        return kept_blocks(before, self.state.todos, files, self.rooms.workspace)
-
     async def _successor(
         self, trigger: Trigger, summary: str, before: Sequence[Message]
     ) -> tuple[Message, Sequence[Attachment]]:
-        """The new first message.  Files are left out where with them it would not be smaller."""
-        files = self._files(before)
+        """The new first message, with the reminders of a new beginning."""
         head = blocks(await self.rooms.reminders.collect("after_compaction"))
         tail = (wrap(GO_ON),) if trigger == "auto" and before[-1].tool_results() else ()
+        chosen = self._chosen(summary, before, tokens([Message("user", (*head, *tail))]))
+        if chosen is None:
+            raise TurnError("The summary is not smaller than the conversation, which is therefore unchanged.")
+        words, attached = chosen
+        return Message("user", (*head, *words, *tail)), attached
+
+    def _chosen(
+        self, summary: str, before: Sequence[Message], around: int
+    ) -> tuple[tuple[Block, ...], Sequence[Attachment]] | None:
+        """Summary and what is kept, with ``around`` tokens beside it.  Where it would not be smaller, or fill half of
+        the room, files are left out, and long texts are cut short."""
+        files = self._files(before)
         limit = max(tokens(before), self.state.context_tokens - self.state.front_tokens)
-        for attached in (files, ()):
-            words = successor_blocks(summary, self._kept(before, attached), before)
-            message = Message("user", (*head, *words, *tail))
-            if tokens([message]) < limit:
-                return message, attached
-        raise TurnError("The summary is not smaller than the conversation, which is therefore unchanged.")
+        threshold = self.guard.threshold()
+        room = limit if threshold is None else min(limit, threshold // 2)
+        for attached, part, most in ((files, 1, room), ((), 1, room), ((), TIGHT, limit)):
+            kept = kept_blocks(before, self.state.todos, attached, self.rooms.workspace, part=part)
+            words = successor_blocks(summary, kept, before)
+            if around + tokens([Message("user", words)]) < most:
+                return words, attached
+        return None
 
     def _replace(
         self, trigger: Trigger, summary: str, message: Message, sizes: tuple[int, int], earlier: Earlier

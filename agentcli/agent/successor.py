@@ -34,14 +34,19 @@ class Attachment:
 
 
 def kept_blocks(
-    messages: Sequence[Message], todos: Sequence[Todo], files: Sequence[Attachment], workspace: Workspace | None
+    messages: Sequence[Message],
+    todos: Sequence[Todo],
+    files: Sequence[Attachment],
+    workspace: Workspace | None,
+    *,
+    part: int = 1,
 ) -> tuple[TextBlock, ...]:
     """What is kept beside the summary, each a text block of its own: the person's words, declined calls, plan,
-    unsolved errors, files, todo list, and the newest files whole."""
-    texts = kept_words(messages)
+    unsolved errors, files, todo list, and the newest files whole.  ``part`` divides the room for long texts."""
+    texts = kept_words(messages, part=part)
     if declined := refusals(messages):
         texts.append(declined)
-    texts += work_done(messages, workspace).texts()
+    texts += work_done(messages, workspace).texts(part=part)
     if todos:
         texts.append("The todo list:\n\n" + "\n".join(f"- [{t.status}] {t.content}" for t in todos))
     texts += [f"{ATTACHED}{f.path} as it is now:\n\n{f.text}" for f in files]

@@ -17,6 +17,8 @@ EARLIER_CHARACTERS = 6_000
 """Of one earlier message."""
 EARLIER_TOKENS = 8_000
 """For all earlier messages together; the oldest give way."""
+TIGHT = 8
+"""Where there is little room, everything is cut to this part of it."""
 REFUSALS = 10
 _LEFT_OUT = "[{} of the user left out here: the summary tells them]"
 
@@ -43,9 +45,10 @@ def words(messages: Sequence[Message]) -> list[str]:
     return found
 
 
-def kept_words(messages: Sequence[Message], *, room: int = EARLIER_TOKENS) -> list[str]:
-    """Texts for the successor: earlier messages within ``room`` (tokens), then the last request, unless that has no
-    answer yet and is kept as it is."""
+def kept_words(messages: Sequence[Message], *, part: int = 1) -> list[str]:
+    """Texts for the successor: earlier messages as far as there is room, then the last request, unless that has no
+    answer yet and is kept as it is.  ``part`` divides the room."""
+    room = EARLIER_TOKENS // part
     said = words(messages)
     if fresh_words(messages):
         earlier, last = said[:-1], ""
@@ -53,13 +56,13 @@ def kept_words(messages: Sequence[Message], *, room: int = EARLIER_TOKENS) -> li
         earlier, last = said[:-1], said[-1] if said else ""
     kept: list[str] = []
     for text in reversed(earlier):
-        short = cut(text, EARLIER_CHARACTERS)
+        short = cut(text, EARLIER_CHARACTERS // part)
         room -= estimate_tokens(EARLIER + short)
         if room < 0:
             kept.append(_LEFT_OUT.format(plural(len(earlier) - len(kept), "earlier message")))
             break
         kept.append(EARLIER + short)
-    return [*reversed(kept), *([LAST + cut(last, LAST_CHARACTERS)] if last else [])]
+    return [*reversed(kept), *([LAST + cut(last, LAST_CHARACTERS // part)] if last else [])]
 
 
 def refusals(messages: Sequence[Message]) -> str:

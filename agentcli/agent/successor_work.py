@@ -37,12 +37,13 @@ class WorkDone:
     files: dict[str, bool] = field(default_factory=dict)
     plan: str = ""
 
-    def texts(self) -> list[str]:
-        """For the successor."""
-        texts = [ERROR + f"{name}\n\n{cut(text, ERROR_CHARACTERS)}" for name, text in [*self.errors.items()][-ERRORS:]]
+    def texts(self, *, part: int = 1) -> list[str]:
+        """For the successor.  ``part`` divides the room for each."""
+        newest = [*self.errors.items()][-ERRORS:]
+        texts = [ERROR + f"{name}\n\n{cut(text, ERROR_CHARACTERS // part)}" for name, text in newest]
         if self.files:
             texts.append(FILES + "\n".join(_lines(self.files)))
-        return [*([PLAN + cut(self.plan, PLAN_CHARACTERS)] if self.plan else []), *texts]
+        return [*([PLAN + cut(self.plan, PLAN_CHARACTERS // part)] if self.plan else []), *texts]
 
 
 def work_done(messages: Sequence[Message], workspace: Workspace | None) -> WorkDone:

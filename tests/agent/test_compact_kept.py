@@ -269,3 +269,15 @@ async def test_attached_files_take_a_quarter_of_the_room_at_most(project: Path, 
     attached = [t for t in texts if t.startswith("The file ")]
     assert len(attached) == files
     assert [t.split()[2] for t in attached] == [str(project / n) for n in reversed(names)][:files]
+
+
+async def test_in_a_small_window_long_words_are_cut_short(project: Path) -> None:
+    info = ModelInfo("claude-sonnet-5-5", "Test", 32_000, 8_000, 512)
+    script = [say(call("Big", id="b0"), call("Big", id="b1")), "Read.", "THE SUMMARY"]
+    world = make(script, tools=tools(project), workspace=project, info=info)
+    await world.turn("BEGIN " + "word " * 7_000 + " END")
+    await world.agent.compact()
+    text = world.state.messages[0].text()
+    assert "BEGIN" in text
+    assert " END" in text
+    assert tokens(world.state.messages) < 3_000
