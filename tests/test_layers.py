@@ -30,6 +30,8 @@ VENDORS: dict[str, tuple[str, ...]] = {
     "prompt_toolkit": ("ui",),
     "rich": ("ui", "cli"),
     "typer": ("cli",),
+    "charset_normalizer": ("tools",),
+    "markdown_it": ("ui",),
     "yaml": ("frontmatter",),
     "tree_sitter": ("shell",),
     "tree_sitter_bash": ("shell",),
