@@ -10,6 +10,7 @@ from agentcli.i18n import Texts
 from agentcli.ports.frontend import Dialogs, UserInput
 
 if TYPE_CHECKING:
+    from agentcli.runtime.options import SessionOptions
     from agentcli.runtime.session import Session
 
 
@@ -27,7 +28,8 @@ class CommandContext:
 class CommandResult:
     """``text`` is Markdown for the user (never sent to the model), ``prompt`` a user message that a turn is run with,
     ``exit`` ends the session, ``copy`` is put on the clipboard, ``resume`` is the id of a session to go on with in
-    place of this one, ``theme`` the name of the colours to change to, ``draft`` is put into the input line."""
+    place of this one, ``change`` makes of this one's options those of a session that takes its place, ``theme`` is the
+    name of the colours to change to, ``draft`` is put into the input line."""
 
     text: str = ""
     prompt: UserInput | None = None
@@ -36,6 +38,7 @@ class CommandResult:
     resume: str = ""
     theme: str = ""
     draft: UserInput | None = None
+    change: Callable[[SessionOptions], SessionOptions] | None = None
 
 
 @dataclass(frozen=True, slots=True)

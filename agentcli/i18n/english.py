@@ -53,6 +53,7 @@ TEXTS: Mapping[str, str] = {
     "job.timed_out": "Background job {job} ran out of time: {command}",
     "job.killed": "Background job {job} was stopped: {command}",
     "alert.done": "The agent is done ({time})",
+    "alert.question": "The agent has a question",
     "alert.permission": "The agent asks for permission: {tool} {title}",
     # Questions
     "dialog.keys": "  1-9 or arrows and Enter · Esc cancels",
@@ -156,6 +157,8 @@ TEXTS: Mapping[str, str] = {
     "command.help": "Commands and keys",
     "command.hooks": "Which hooks run, and for what",
     "command.init": "Write a CLAUDE.md for this repository",
+    "command.loop": "Run a prompt again and again, until it is done or you press Esc",
+    "command.proactive": "Let the agent work on its own until its budget is used up or you press Esc",
     "command.mcp": "MCP servers: state, log, reconnect, switch off",
     "command.memory": "Show and edit memory files",
     "command.mode": "Change how permission is given",

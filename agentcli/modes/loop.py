@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,7 @@ REASONS: dict[LoopReason, str] = {
     "stopped": "stopped",
     "failed": "a round failed",
 }
+_INTERVAL = re.compile(r"\d+(?:\.\d+)?[smhd]?")
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -186,7 +188,7 @@ def parse_interval(text: str) -> float:
 def parse_loop(arguments: str) -> LoopPlan:
     """``[INTERVAL] PROMPT`` of ``/loop``.  ``UsageError`` without a prompt."""
     first, _, rest = arguments.strip().partition(" ")
-    if first[:1].isdigit() and first[-1:] in {*_UNITS, *"0123456789"} and rest.strip():
+    if _INTERVAL.fullmatch(first) and rest.strip():
         return LoopPlan(prompt=rest.strip(), interval=parse_interval(first))
     if not arguments.strip():
         raise UsageError("/loop needs a prompt: /loop [INTERVAL] PROMPT, such as /loop 10m run the tests, mend one")

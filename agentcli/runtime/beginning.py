@@ -12,6 +12,7 @@ from agentcli.agent.state import SessionState
 from agentcli.conversation import ConversationCache
 from agentcli.env import number, truthy
 from agentcli.model.catalog import check_effort
+from agentcli.modes.select import coordinator_active, proactive_active
 from agentcli.ports.model import Effort, ThinkingChoice, ToolSpec
 from agentcli.ports.prompt import Reminder
 from agentcli.ports.sessions import PrefixRecord
@@ -40,7 +41,7 @@ def first_state(
         session_id=opened.id,
         model=model,
         start_date=record.start_date if record else world.clock.now().date().isoformat(),
-        tools=_tools(record, specs, known or specs, chosen=options.tools is not None),
+        tools=_tools(record, specs, known or specs, chosen=_own_tools(world)),
         effort=_effort(world, models, loaded, model),
         thinking=_thinking(options, loaded),
         query_source=options.query_source,
@@ -52,6 +53,12 @@ def first_state(
     if record and record.model != model:
         state.intent = "model switch"
     return state
+
+
+def _own_tools(world: World) -> bool:
+    """Whether the command line or a mode says which tools there are, whatever a resumed conversation had."""
+    proactive = proactive_active(world.features, active=world.options.proactive)
+    return world.options.tools is not None or proactive or coordinator_active(world.features, world.env)
 
 
 def _tools(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import traceback
 from collections import deque
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from agentcli.commands.base import CommandContext, CommandResult
 from agentcli.commands.registry import Registry, parse
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from agentcli.runtime.session import Session
 
 
+T = TypeVar("T")
 CLOSE_SECONDS = 5.0
 """How long a turn has to end by itself when the program leaves."""
 
@@ -230,7 +231,9 @@ class Controller:
         if result.draft:
             self.screen.put_back(result.draft)
         if result.resume:
-            await self._go_on_with(result.resume)
+            await self._go_on_with(self._way.restart, result.resume)
+        if result.change:
+            await self._go_on_with(self._way.change, result.change)
         if result.exit:
             self.exit()
         elif result.prompt and self.session and self._turns:
@@ -239,11 +242,11 @@ class Controller:
             else:
                 await self._turns.run(result.prompt, ready=True)
 
-    async def _go_on_with(self, session_id: str) -> None:
+    async def _go_on_with(self, opening: Callable[[T], Awaitable[SessionHandle]] | None, which: T) -> None:
         """Takes another session's place: the new one is opened first, so that a failure leaves this one as it is."""
-        if self._way.restart is None or self.session is None:
+        if opening is None or self.session is None:
             raise UserError(self.screen.texts("resume.impossible"))
-        new = await self._way.restart(session_id)
+        new = await opening(which)
         self._unsubscribe()
         if self._waking is not None:
             self._waking.cancel()

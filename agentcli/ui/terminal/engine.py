@@ -14,7 +14,7 @@ from agentcli.ports.frontend import SessionHandle, UserInput
 from agentcli.ports.model import ModelClient
 from agentcli.runtime.options import Resume, SessionOptions
 from agentcli.ui.terminal.statuscommand import StatusSource
-from agentcli.ui.terminal.way import Asking, Way
+from agentcli.ui.terminal.way import Asking, Change, Way
 
 if TYPE_CHECKING:
     from agentcli.runtime.session import Session
@@ -36,6 +36,7 @@ def engine_way(options: SessionOptions, client: ModelClient | None, question: Tr
         commands=engine.commands,
         question=question,
         trust=engine.trust,
+        change=engine.change,
     )
 
 
@@ -54,6 +55,9 @@ class Engine:
 
     async def restart(self, session_id: str) -> SessionHandle:
         return await self._open(replace(self._options, resume=Resume(query=session_id), session_id=""))
+
+    async def change(self, change: Change) -> SessionHandle:
+        return await self._open(change(self._options))
 
     async def _open(self, options: SessionOptions) -> SessionHandle:
         from agentcli.runtime.build import open_session

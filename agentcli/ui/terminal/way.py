@@ -15,9 +15,11 @@ from agentcli.ui.terminal.turns import Prepare
 
 if TYPE_CHECKING:
     from agentcli.memory import AskOutside
+    from agentcli.runtime.options import SessionOptions
     from agentcli.runtime.trusting import TrustQuestion
 
 
+Change: TypeAlias = "Callable[[SessionOptions], SessionOptions]"
 Wake: TypeAlias = Callable[[SessionHandle], Awaitable[UserInput]]
 
 
@@ -54,3 +56,5 @@ class Way:
     question: TrustQuestion | None = None
     """What has to be asked before ``start``; a yes calls ``trust``."""
     trust: Callable[[], None] = lambda: None
+    change: Callable[[Change], Awaitable[SessionHandle]] | None = None
+    """One with the options that this makes of the present ones; ``None``: not possible."""
