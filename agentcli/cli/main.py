@@ -16,7 +16,17 @@ from itertools import pairwise
 
 from agentcli.errors import Bug, UserError
 
-SUBCOMMANDS: tuple[str, ...] = ("demo", "doctor", "loop", "prompt", "permissions", "config", "memory", "mcp")
+SUBCOMMANDS: tuple[str, ...] = (
+    "demo",
+    "doctor",
+    "loop",
+    "prompt",
+    "permissions",
+    "config",
+    "memory",
+    "mcp",
+    "sessions",
+)
 EXIT_USAGE = 2
 EXIT_SIGINT = 130
 EXIT_PIPE = 141

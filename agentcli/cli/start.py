@@ -121,7 +121,14 @@ def _descriptor(stream: TextIO | None) -> int | None:
 def _terminal(given: Launch) -> int:
     from agentcli.ui.terminal.app import run_terminal
 
-    return asyncio.run(run_terminal(given.options, first_prompt=given.prompt))
+    options, prompt = given.options, given.prompt
+    chosen = options.resume
+    if chosen is not None and not chosen.newest and not chosen.query:
+        if chosen.fork:
+            raise UsageError("--fork-session needs a session: --resume ID or --continue")
+        # No session is named: the terminal's own picker asks for one.
+        options, prompt = replace(options, resume=None), "/resume"
+    return asyncio.run(run_terminal(options, first_prompt=prompt))
 
 
 def _is_terminal(stream: object) -> bool:

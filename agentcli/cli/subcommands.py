@@ -18,6 +18,8 @@ app.add_typer(config, name="config")
 memory = typer.Typer(help="Check the instruction files, and explain them.", no_args_is_help=True)
 app.add_typer(memory, name="memory")
 app.add_typer(servers, name="mcp")
+sessions = typer.Typer(help="Stored sessions: list, take old ones away.", no_args_is_help=True)
+app.add_typer(sessions, name="sessions")
 
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 
@@ -155,3 +157,22 @@ def memory_why(path: str, as_json: Json = False) -> int:
     from agentcli.cli.memory import run_memory_why
 
     return run_memory_why(path, as_json=as_json)
+
+
+@sessions.command("list")
+def sessions_list(as_json: Json = False) -> int:
+    """The sessions of this directory, newest first."""
+    from agentcli.cli.sessions import list_stored
+
+    return list_stored(as_json=as_json)
+
+
+@sessions.command("prune")
+def sessions_prune(
+    days: Annotated[int | None, typer.Option(min=1, help="Older than this (setting cleanupPeriodDays, 30).")] = None,
+    yes: Annotated[bool, typer.Option(help="Don't ask.")] = False,
+) -> int:
+    """Removes old sessions of every directory, after asking."""
+    from agentcli.cli.sessions import prune
+
+    return prune(days=days, yes=yes)

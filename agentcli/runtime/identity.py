@@ -24,13 +24,14 @@ def open_file(store: SessionStore, options: SessionOptions, facts: Json) -> tupl
 
 def _chosen(store: SessionStore, resume: Resume) -> tuple[SessionInfo | None, str]:
     infos = store.list()
+    spoken = [info for info in infos if info.first_prompt]
     if not resume.newest:
         if not resume.query:
             raise UserError("--resume needs a session here: its id, the beginning of one, or words of its title.")
         return find(infos, resume.query, home=store.home), ""
-    if resume.fork and infos:
-        return infos[0], ""
-    chosen = choose_latest(infos)
+    if resume.fork and spoken:
+        return spoken[0], ""
+    chosen = choose_latest(spoken)
     if chosen.info is None and not chosen.note:
         raise UserError("There is no session to continue in this directory.")
     return chosen.info, chosen.note
