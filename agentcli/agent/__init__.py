@@ -1,7 +1,8 @@
 """The engine: a turn is steps, a step is one request and the calls of its answer.
 
 ``loop`` is the page to read first; ``turn`` folds one answer's stream, ``execute`` states the life of a tool call,
-``compact`` replaces a conversation by a summary, ``agent`` is the door.
+``compact`` replaces a conversation by a summary and what ``successor`` keeps, ``clearing`` takes old results away,
+``agent`` is the door.
 """
 
 from agentcli.agent.agent import Agent

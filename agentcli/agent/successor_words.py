@@ -50,10 +50,10 @@ def kept_words(messages: Sequence[Message], *, part: int = 1) -> list[str]:
     answer yet and is kept as it is.  ``part`` divides the room."""
     room = EARLIER_TOKENS // part
     said = words(messages)
-    if fresh_words(messages):
-        earlier, last = said[:-1], ""
-    else:
-        earlier, last = said[:-1], said[-1] if said else ""
+    fresh = fresh_words(messages)
+    # A prompt without an answer is kept as it is; it may be an image alone.
+    earlier = said[:-1] if not fresh or any(isinstance(b, TextBlock) for b in fresh) else said
+    last = said[-1] if said and not fresh else ""
     kept: list[str] = []
     for text in reversed(earlier):
         short = cut(text, EARLIER_CHARACTERS // part)

@@ -16,13 +16,23 @@ from agentcli.agent.successor_work import work_done
 from agentcli.conversation import PromptPart, SystemPrompt
 from agentcli.errors import ToolError
 from agentcli.events import Compacted
-from agentcli.messages import Json, Message, TextBlock, ToolResultBlock, ToolUseBlock, assistant, repair, user
+from agentcli.messages import (
+    ImageBlock,
+    Json,
+    Message,
+    TextBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+    assistant,
+    repair,
+    user,
+)
 from agentcli.model.scripted import call, say
 from agentcli.ports.display import Todo
 from agentcli.ports.model import ModelInfo
 from agentcli.ports.permissions import Answer as Permission
 from agentcli.ports.prompt import Reminder
-from tests.agent.test_compact import big
+from tests.agent.test_compact import PIXEL, big
 from tests.agent.test_loop import reminder
 from tests.agent.world import FakeTool, World, make, standard_tools
 
@@ -153,6 +163,17 @@ def test_the_oldest_words_give_way_and_that_is_said() -> None:
     assert tokens([user(*kept[:-1])]) <= EARLIER_TOKENS + 100
     again = [user(*(TextBlock(k, "summary") for k in kept))]
     assert words(again)[-1] == words(messages)[-1]
+
+
+def test_an_image_alone_takes_no_words_away() -> None:
+    image = ImageBlock("image/png", PIXEL)
+    assert kept_words([user("first"), assistant("ok"), user(image)]) == [
+        "The user said earlier, word for word:\n\nfirst"
+    ]
+    assert kept_words([user("first"), assistant("ok"), user(image, "second")]) == [
+        "The user said earlier, word for word:\n\nfirst"
+    ]
+    assert kept_words([user(image), assistant("ok")]) == []
 
 
 def test_a_very_long_message_keeps_its_ends() -> None:
