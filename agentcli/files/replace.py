@@ -66,6 +66,9 @@ def replace_file(path: Path, data: bytes, *, expect: Stamp | None = None) -> Pat
     found = real.stat()
     if not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EINVAL, "Not a regular file", str(real))
+    if not os.access(real, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        # Its mode says that nobody should write it; a rename beside it would go round that.
+        raise PermissionError(errno.EACCES, "The file is read-only", str(real))
     _check(real, expect)
     if found.st_nlink > 1 or not _replace_beside(real, data, found, expect):
         _write_in_place(real, data)
