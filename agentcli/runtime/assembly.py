@@ -40,7 +40,7 @@ from agentcli.runtime.prompting import make_prompt_source, output_style, prompt_
 from agentcli.runtime.remembering import make_memory
 from agentcli.runtime.servers import make_servers
 from agentcli.runtime.session import Session
-from agentcli.runtime.side_question import small_model
+from agentcli.runtime.side_question import page_reader, small_model
 from agentcli.runtime.toolbox import ContextFactory, make_means
 from agentcli.runtime.waking import Waking
 from agentcli.runtime.world import World, scratch_enabled
@@ -227,6 +227,7 @@ class Assembly:
             "questioner": self.questions,
             "modes": self.gate,
             "skills": self.extensions,
+            "reader": page_reader(self.client, self.models, self.state),
         }
 
     def _extended(self, given: Hooks) -> Extended:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from agentcli.agent.rooms import Limits
 from agentcli.agent.state import SessionState
@@ -22,6 +23,7 @@ from agentcli.prompt.source import PromptSource
 from agentcli.runtime.deferred import ServerTools
 from agentcli.runtime.directory import SessionDirectory
 from agentcli.runtime.models import Models
+from agentcli.runtime.side_question import page_reader
 from agentcli.runtime.toolbox import ContextFactory, Means, Toolbox
 from agentcli.runtime.world import World
 
@@ -73,5 +75,13 @@ class Contexts:
             self.emit,
             self.parent.directory,
             Path(scratch) if scratch else None,
-            lambda call: {"spawner": self.crew.for_call(call), "skills": self.parent.extensions},
+            self._services,
         )
+
+    def _services(self, tool_use_id: str) -> Mapping[str, Any]:
+        parent = self.parent
+        return {
+            "spawner": self.crew.for_call(tool_use_id),
+            "skills": parent.extensions,
+            "reader": page_reader(parent.client, parent.models, self.state),
+        }

@@ -68,6 +68,11 @@ class Waking:
                 way.cancel()
         return next(woken for way, woken in ways.items() if way in done)
 
+    @property
+    def alive(self) -> bool:
+        """Whether there is something that ``Session.interrupt`` would end although no turn is running."""
+        return self._crew.working or (self.ticker is not None and not self.ticker.over)
+
     def stop(self) -> None:
         """Esc: no more ticks."""
         if self.ticker is not None:

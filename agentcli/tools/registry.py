@@ -23,6 +23,7 @@ from agentcli.tools.skill import Skill
 from agentcli.tools.sleep import Sleep
 from agentcli.tools.task_stop import TaskStop
 from agentcli.tools.todo_write import TodoWrite
+from agentcli.tools.web_fetch import WebFetch
 from agentcli.tools.write import Write
 
 
@@ -47,6 +48,7 @@ def builtin_tools(
         BashOutput(jobs),
         KillShell(jobs),
         NotebookEdit(),
+        WebFetch(),
         SendMessage(),
         TaskStop(),
         AskUserQuestion(),

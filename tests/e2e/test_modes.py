@@ -241,7 +241,9 @@ async def test_ticks_wake_an_idle_agent_until_its_budget_is_used_up(stage: Stage
 async def test_escape_ends_the_ticks(stage: Stage) -> None:
     stage.environment |= PROACTIVE
     async with stage.session(proactive=True) as session:
+        assert session.waking.alive
         session.interrupt()
+        assert not session.waking.alive
         assert session.waking.ticker is not None
         assert session.waking.ticker.over == "The agent no longer works on its own: stopped by the user."
 

@@ -33,7 +33,16 @@ def rendered(tool: Tool) -> dict[str, Any]:
 
 def test_the_order_is_fixed(tools: tuple[Tool, ...]) -> None:
     front = ["Bash", "Read", "Write", "Edit", "Glob", "Grep", "TodoWrite", "Agent", "Skill"]
-    behind = ["BashOutput", "KillShell", "NotebookEdit", "SendMessage", "TaskStop", "AskUserQuestion", "ExitPlanMode"]
+    behind = [
+        "BashOutput",
+        "KillShell",
+        "NotebookEdit",
+        "WebFetch",
+        "SendMessage",
+        "TaskStop",
+        "AskUserQuestion",
+        "ExitPlanMode",
+    ]
     assert [t.spec.name for t in tools] == [*front, *behind, "Sleep"]
     assert [t.spec.name for t in tools if t.spec.deferred] == behind
 

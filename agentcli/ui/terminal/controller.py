@@ -257,9 +257,9 @@ class Controller:
 
     def interrupt(self) -> bool:
         """Stops what runs.  False when nothing does."""
-        if not self.busy or self.session is None:
+        if self.session is None or not (self.busy or self._way.autonomous(self.session)):
             return False
-        if self.turn_running:
+        if self.turn_running or not self.busy:
             self.session.interrupt()
         elif self._job:
             self._job.cancel()

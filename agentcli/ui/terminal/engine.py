@@ -37,6 +37,7 @@ def engine_way(options: SessionOptions, client: ModelClient | None, question: Tr
         question=question,
         trust=engine.trust,
         change=engine.change,
+        autonomous=lambda session: _ours(session).waking.alive,
     )
 
 

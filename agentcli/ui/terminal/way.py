@@ -58,3 +58,5 @@ class Way:
     trust: Callable[[], None] = lambda: None
     change: Callable[[Change], Awaitable[SessionHandle]] | None = None
     """One with the options that this makes of the present ones; ``None``: not possible."""
+    autonomous: Callable[[SessionHandle], bool] = lambda session: False
+    """Whether something goes on in the session, or will, without the user: agents in the background, ticks."""
