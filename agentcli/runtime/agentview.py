@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 from agentcli.agent.subagent import REPORT
 from agentcli.conversation import ConversationCache, SystemPrompt
+from agentcli.extend.agents import AgentDefinition
+from agentcli.extend.hooks.room import HookRoom
 from agentcli.memory import MemoryRoom
 from agentcli.permissions.gate import Gate
 from agentcli.permissions.policy import decide
@@ -28,6 +30,7 @@ from agentcli.prompt.context import NO_SOURCES, PromptContext
 from agentcli.prompt.identity import attribution_part
 from agentcli.prompt.section import clear_system_prompt_sections
 from agentcli.prompt.subagent import subagent_head_text, subagent_system_prompt
+from agentcli.runtime.extended import JointHooks
 
 _OVERRIDING: frozenset[PermissionMode] = frozenset({"bypassPermissions", "acceptEdits", "plan"})
 """Modes of the session that count for every agent, whatever its definition says."""
@@ -136,3 +139,12 @@ class AgentHooks:
         if event.name == "Stop":
             return await self.hooks.fire(HookEvent("SubagentStop", self.agent, fields))
         return await self.hooks.fire(HookEvent(event.name, event.matcher, fields))
+
+
+def hooks_for(hooks: Hooks, definition: AgentDefinition, id: str) -> Hooks:
+    """The session's hooks as they are while an agent works, with those of its definition."""
+    if isinstance(hooks, HookRoom):
+        return hooks.for_agent(definition, id)
+    if isinstance(hooks, JointHooks):
+        return JointHooks(hooks_for(hooks.first, definition, id), hooks_for(hooks.second, definition, id))
+    return AgentHooks(hooks, definition.name, id)

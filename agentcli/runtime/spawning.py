@@ -15,14 +15,13 @@ from agentcli.agent.subagent_crew import Crew, CrewReminders
 from agentcli.errors import ToolError, UserError
 from agentcli.events import Event
 from agentcli.extend.agents import AgentDefinition
-from agentcli.extend.hooks.room import HookRoom
 from agentcli.model.catalog import check_effort
 from agentcli.modes.plan import mode_texts
 from agentcli.ports.permissions import Hooks
 from agentcli.ports.prompt import Reminder, ReminderSource
 from agentcli.ports.tools import Workspace
 from agentcli.prompt.context import PromptContext
-from agentcli.runtime.agentview import AgentApprover, AgentGate, AgentHooks, AgentPrompt
+from agentcli.runtime.agentview import AgentApprover, AgentGate, AgentPrompt, hooks_for
 from agentcli.runtime.deferred import ServerView, listed
 from agentcli.runtime.extending import preloaded
 from agentcli.runtime.parent import Contexts, Parent
@@ -185,10 +184,7 @@ class Spawning:
         return Contexts(self._parent, self._place, toolbox, state, emit, crew)
 
     def _hooks(self, definition: AgentDefinition, id: str) -> Hooks:
-        hooks = self._parent.hooks()
-        return (
-            hooks.for_agent(definition, id) if isinstance(hooks, HookRoom) else AgentHooks(hooks, definition.name, id)
-        )
+        return hooks_for(self._parent.hooks(), definition, id)
 
     def _reminders(
         self,

@@ -375,3 +375,30 @@ async def test_a_definition_of_the_project_says_what_its_agent_has(stage: Stage)
     assert "The agent stopped before it was done: Stopped after 1 step" in said
     assert "Polly" in said
     assert "- parrot: repeats" in of(stage, '"go"')[0].system_text
+
+
+async def test_hooks_hear_of_an_agent_s_start_and_end_and_may_keep_it_at_work(stage: Stage) -> None:
+    folder = stage.project / ".claude"
+    folder.mkdir()
+    mark = stage.project / "objected"
+    once = f'[ -e {mark} ] || {{ touch {mark}; echo "run the tests too" >&2; exit 2; }}'
+    hooks = {
+        "SubagentStart": [{"hooks": [{"type": "command", "command": f"cat >> {stage.project}/heard"}]}],
+        "SubagentStop": [
+            {"hooks": [{"type": "command", "command": f"cat >> {stage.project}/heard"}]},
+            {"hooks": [{"type": "command", "command": once}]},
+        ],
+        "UserPromptSubmit": [{"hooks": [{"type": "command", "command": f"cat >> {stage.project}/prompts"}]}],
+    }
+    (folder / "settings.json").write_text(json.dumps({"hooks": hooks}))
+    stage.api.lane("mend it", "Mended.", "Mended, and the tests pass.")
+    async with stage.session(trust=True) as session:
+        await stage.say(session, "go", reply(task("mend it")), "Done.")
+    assert "the tests pass" in results(of(stage, '"go"')[1])[0]
+    assert "run the tests too" in of(stage, "mend it")[1].last_text
+    heard = (stage.project / "heard").read_text()
+    events = [json.loads(line) for line in heard.replace("}{", "}\n{").splitlines() if line.strip()]
+    assert {e["hook_event_name"] for e in events} == {"SubagentStart", "SubagentStop"}
+    assert {(e["agent_id"], e["agent_type"]) for e in events} == {("agent_1", "general-purpose")}
+    prompts = (stage.project / "prompts").read_text()
+    assert prompts.count("hook_event_name") == 1
