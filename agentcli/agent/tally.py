@@ -8,6 +8,7 @@ from agentcli.agent.rooms import Limits
 from agentcli.agent.stops import Ending
 from agentcli.agent.turn import Answer
 from agentcli.messages import Usage
+from agentcli.text import plural
 
 
 @dataclass(slots=True)
@@ -33,7 +34,7 @@ def limit_reached(limits: Limits, tally: Tally, spent: float | None) -> Ending |
     """Judged before each step: the steps of this turn, and what the session has spent (``None``: unknown, no limit)."""
     most, budget = limits.max_turns, limits.max_budget_usd
     if most is not None and tally.steps >= most:
-        return Ending("max_turns", f"Stopped after {most} steps (--max-turns).", "max_turns")
+        return Ending("max_turns", f"Stopped after {plural(most, 'step')} (--max-turns).", "max_turns")
     if budget is not None and spent is not None and spent >= budget:
-        return Ending("budget", f"Stopped: ${spent:.2f} of ${budget:.2f} are spent (--max-budget-usd).", "budget")
+        return Ending("budget", f"Stopped: ${spent:.4g} of ${budget:g} are spent (--max-budget-usd).", "budget")
     return None

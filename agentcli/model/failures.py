@@ -131,7 +131,7 @@ def from_response(
     if wish in ("true", "false"):
         retryable = wish == "true"
     return Failure(
-        message or f"HTTP status {status} without a message",
+        message or _unsaid(status, headers),
         kind=kind,
         status=status,
         type=type_,
@@ -139,6 +139,14 @@ def from_response(
         retry_after=retry_after,
         retryable=retryable,
     )
+
+
+def _unsaid(status: int, headers: Mapping[str, str]) -> str:
+    """In place of the message that the server did not give."""
+    if 300 <= status < 400:
+        where = headers.get("location") or "somewhere else"
+        return f"the server answers with a redirect to {where} ({status}); set ANTHROPIC_BASE_URL to the right address"
+    return f"HTTP status {status} without a message"
 
 
 def from_event(body: Mapping[str, Any], *, request_id: str | None = None) -> Failure:

@@ -183,7 +183,10 @@ def _glob_head(text: str) -> str:
 
 
 def protected(where: Place) -> str:
-    """Why a file is never changed silently; empty for an ordinary one."""
+    """Why a file is never changed silently; empty for an ordinary one.  Of a link to nothing somebody else chose what
+    would be made."""
+    if where.lexical.is_symlink() and not where.real.exists():
+        return f"{where.real} would be made: the name is a link to nothing"
     for name in where.names:
         parts = [p.lower() for p in name.parts]
         if _worktree(parts):

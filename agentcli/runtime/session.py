@@ -275,6 +275,7 @@ class Session:
         state.set_todos(())
         state.tools = self.toolbox.specs()
         self.title = ""
+        self.cache_read_share = None
         self.toolbox.seen.forget()
         self.begin_anew()
         await self.extended.cleared(model=state.model)

@@ -8,7 +8,7 @@ import pytest
 
 from agentcli.permissions.gate import Gate
 from agentcli.ports.permissions import Decision, PermissionUpdate
-from agentcli.ports.tools import ToolCall
+from agentcli.ports.tools import ToolCall, Workspace
 from agentcli.settings.layers import Layer, Scope, Source
 from agentcli.settings.merged import Settings
 from tests.permissions.conftest import GateMaker, shell
@@ -257,3 +257,11 @@ def test_a_search_through_a_directory_meets_the_denied_file(gate: GateMaker, sit
     assert shell(gate(deny=["Read(secret.txt)"]), "rg KEY").behavior == "allow"
     (site / "src" / "secret.txt").write_text("x")
     assert shell(gate(deny=["Read(secret.txt)"]), "rg KEY").behavior == "ask"
+
+
+def test_a_link_to_nothing_asks_and_names_what_would_be_made(project: Path) -> None:
+    (project / "dangling.txt").symlink_to("nowhere.txt")
+    gate = Gate(Workspace(project, project), Settings(()), mode="acceptEdits")
+    decision = gate.check(ToolCall("t", "Write", {"file_path": "dangling.txt", "content": "y"}))
+    assert decision.behavior == "ask"
+    assert str(project / "nowhere.txt") in decision.reason

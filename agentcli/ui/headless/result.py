@@ -100,6 +100,16 @@ class RunResult:
         return self.turn.error or ("" if not self.is_error else self.turn.outcome.replace("_", " "))
 
     @property
+    def remark(self) -> str:
+        """What a reader of the answer should know beside a success; empty where there is nothing."""
+        if self.is_error:
+            return ""
+        if self.denials:
+            names = ", ".join(sorted({str(d["tool_name"]) for d in self.denials}))
+            return f"not permitted and not done: {names} (--allowedTools or a rule would allow it)"
+        return "" if self.turn.text.strip() or self.structured is not None else "the model gave no answer"
+
+    @property
     def _denied(self) -> bool:
         return self.strict_permissions and bool(self.denials) and self.turn.outcome == "completed"
 

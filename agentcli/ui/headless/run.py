@@ -250,8 +250,9 @@ class Run:
             self.write(result.to_json())
         elif not result.is_error:
             self._output.text(result.turn.text.rstrip("\n") + "\n")
-        if result.error:
-            say(result.error)
+        for text in (result.error, result.remark):
+            if text:
+                say(text)
 
     def _refuse(self, message: str, *, kind: str = "interrupted") -> None:
         """One result for each prompt that was not begun; one where none had come."""
