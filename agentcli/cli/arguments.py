@@ -11,7 +11,6 @@ VARIADIC = RULES | {"--add-dir", "--mcp-config"}
 _RULE = re.compile(r"(?:mcp__[\w-]+(?:\*)?|[A-Z][A-Za-z]+(?:\(.*\))?)", re.S)
 
 INERT: dict[str, bool] = {
-    "--agents": True,
     "--debug": False,
     "--debug-file": True,
     "--debug-to-stderr": False,

@@ -80,7 +80,7 @@ class Assembly:
         self.gate = make_gate(world, private=(self.directory(),), own=own, memory=self.memory)
         answerable = world.options.interactive or world.options.answers_permissions
         self.broker = Broker(self.events.emit, nobody=not answerable)
-        self.extensions = make_extensions(world)
+        self.extensions = make_extensions(world, agents=world.options.agents)
         self.means = make_means(
             world, directory=self.directory, read_only=only_reads_line, references=self.models.takes_references
         )

@@ -42,6 +42,8 @@ class SessionOptions:
     append_system_prompt: str = ""
     override_system_prompt: str = ""
     agent: str = ""
+    agents: str = ""
+    """Agents of this session as JSON; they win over those of files."""
     permission_mode: PermissionMode | None = None
     allow_bypass: bool = False
     answers_permissions: bool = False

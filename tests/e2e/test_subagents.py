@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agentcli.errors import UsageError
 from agentcli.events import FromSubagent, PermissionAsked, TextDelta, ToolFinished, ToolStarted
 from agentcli.messages import repair
 from agentcli.ports.frontend import UserInput
@@ -402,3 +403,19 @@ async def test_hooks_hear_of_an_agent_s_start_and_end_and_may_keep_it_at_work(st
     assert {(e["agent_id"], e["agent_type"]) for e in events} == {("agent_1", "general-purpose")}
     prompts = (stage.project / "prompts").read_text()
     assert prompts.count("hook_event_name") == 1
+
+
+async def test_agents_of_the_command_line_win_over_files(stage: Stage) -> None:
+    given = json.dumps({"explore": {"description": "sings", "prompt": "You sing.", "tools": ["Read"]}})
+    stage.api.lane("sing", "La.")
+    async with stage.session(agents=given) as session:
+        await stage.say(session, "go", reply(task("sing", "explore")), "Done.")
+    (only,) = of(stage, "sing")
+    assert only.system_text.startswith("You sing.")
+    assert only.tool_names == ["Read"]
+    assert "- explore: sings" in of(stage, '"go"')[0].system_text
+
+
+async def test_wrong_agents_of_the_command_line_are_refused_before_anything_begins(stage: Stage) -> None:
+    with pytest.raises(UsageError, match="--agents: not JSON"):
+        await stage.open(agents="{")
