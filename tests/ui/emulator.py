@@ -13,10 +13,12 @@ class Emulator(pyte.Screen):
     def __init__(self, columns: int = 80, rows: int = 24, *, answer: Callable[[str], None] | None = None) -> None:
         self.scrollback: list[str] = []
         self._answer = answer
+        self._shown: str | None = None
         super().__init__(columns, rows)
         self._stream = pyte.Stream(self)
 
     def feed(self, text: str) -> None:
+        self._shown = None
         self._stream.feed(text)
 
     def write_process_input(self, data: str) -> None:
@@ -31,6 +33,7 @@ class Emulator(pyte.Screen):
 
     def resize(self, lines: int | None = None, columns: int | None = None) -> None:
         """Shrinking first gives up blank rows below the cursor, then pushes rows into the scrollback."""
+        self._shown = None
         rows = lines or self.lines
         while self.cursor.y >= rows:
             self.scrollback.append(self._row(0))
@@ -50,6 +53,11 @@ class Emulator(pyte.Screen):
 
     def screen(self) -> str:
         """The visible rows without trailing blanks; blank rows at the end left out."""
+        if self._shown is None:
+            self._shown = self._visible()
+        return self._shown
+
+    def _visible(self) -> str:
         rows = [self._row(y) for y in range(self.lines)]
         while rows and not rows[-1]:
             rows.pop()

@@ -23,21 +23,17 @@ ASKED = PermissionAsked(
     CommandDisplay("make"),
     ({"type": "addRules", "rules": ["Bash(make)"], "behavior": "allow", "destination": "session"},),
 )
-SCRIPTS: dict[str, list[list[Event | Pause]]] = {
-    "plain": [],
-    "work": [
-        [
-            StepStarted(1, "m"),
-            TextDelta("# I **make** it.\n\n"),
-            ASKED,
-            Pause("p1"),
-            ToolStarted("t1", "Bash", {}, "make"),
-            ToolFinished("t1", "Bash", "make", CommandDisplay("make", "\x1b[31mred\x1b[0m\nlast\n", 0), False, 0.3),
-            TextDelta("Done."),
-        ]
-    ],
-    "slow": [[StepStarted(1, "m"), TextDelta("working\n\n"), Pause("never")]],
-}
+WORK: list[Event | Pause] = [
+    StepStarted(1, "m"),
+    TextDelta("# I **make** it.\n\n"),
+    ASKED,
+    Pause("p1"),
+    ToolStarted("t1", "Bash", {}, "make"),
+    ToolFinished("t1", "Bash", "make", CommandDisplay("make", "\x1b[31mred\x1b[0m\nlast\n", 0), False, 0.3),
+    TextDelta("Done."),
+]
+SLOW: list[Event | Pause] = [StepStarted(1, "m"), TextDelta("working\n\n"), Pause("never")]
+SCRIPTS: dict[str, list[list[Event | Pause]]] = {"plain": [], "slow": [SLOW], "work": [WORK], "both": [WORK, SLOW]}
 
 
 class Loud(ScriptedSession):

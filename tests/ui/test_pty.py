@@ -9,7 +9,7 @@ from tests.ui.pty import Program
 
 RESIZED = """
 import os, signal
-def show(*_): print(os.get_terminal_size(), flush=True)
+def show(*_): os.write(1, f"{os.get_terminal_size()}\\n".encode())
 signal.signal(signal.SIGWINCH, show)
 show()
 while True: signal.pause()

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agentcli.i18n import Texts
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.trusting import TrustQuestion, trust_question
-from tests.api import ApiServer
-from tests.ui.pty import Program
+from agentcli.ui.terminal.plain_lines import PlainDialogs, PlainView
 from tests.ui.scripted import ScriptedSession
 from tests.ui.theatre import theatre
 
@@ -97,17 +97,25 @@ async def test_a_long_list_is_printed_whole_above(repo: Path) -> None:
         await show.until(lambda: all(rule in show.everything for rule in rules))
 
 
-@pytest.mark.pty
-def test_a_whole_program_asks_once(question: TrustQuestion, repo: Path) -> None:
-    with ApiServer("One.") as api:
-        env = {"ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": api.key, "AGENTCLI_LANG": "ko"}
-        with Program([sys.executable, "-m", "agentcli"], cwd=repo, env={**env, "TERM": "dumb"}, columns=160) as program:
-            program.wait_for("신뢰하시겠습니까?")
-            program.wait_for("touch hooked")
-            program.send("\n")
-            program.wait_for("적용되지 않습니다: 훅 ×1, 허용 규칙 ×2, 환경 변수 ×1")
-            program.send("go\n")
-            program.wait_for("One.")
-            program.send("\x04")
-            assert program.wait_exit() == 0
-            assert "\x1b" not in program.raw
+class _Given:
+    """Lines that somebody types."""
+
+    def __init__(self, *lines: str | None) -> None:
+        self.lines = list(lines)
+        self.shown = ""
+
+    async def ask(self, prompt: str) -> str | None:
+        self.shown += prompt
+        return self.lines.pop(0)
+
+    def write(self, text: str) -> None:
+        self.shown += text
+
+
+@pytest.mark.parametrize(("line", "answer"), [("", False), ("1", False), ("2", True), (None, False)])
+async def test_by_lines_no_is_the_default_too(line: str | None, answer: bool, question: TrustQuestion) -> None:
+    lines: Any = _Given(line)
+    texts = Texts("ko")
+    assert await PlainDialogs(lines, PlainView(lines, texts), texts).trust(question) is answer
+    assert "신뢰하시겠습니까?" in lines.shown
+    assert "훅: SessionStart: touch hooked\n" in lines.shown

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from agentcli.ui.terminal.modal import FLOW_SECONDS, STOOD_SECONDS
 from tests.api import ApiServer, Gate, reply, text, tool_use
 from tests.ui.pty import Program
 
@@ -18,9 +20,20 @@ def agentcli(api: ApiServer, project: Path, *arguments: str) -> Program:
     return Program([sys.executable, "-m", "agentcli", *arguments], cwd=project, env=env)
 
 
+def answer_trust(program: Program, key: str) -> None:
+    """Answers once the question has stood long enough and nothing was typed for a moment."""
+    end = time.monotonic() + STOOD_SECONDS + FLOW_SECONDS
+    while time.monotonic() < end:
+        program.pump(0.1)
+    program.send(key)
+    program.wait_gone("Do you trust")
+
+
 @pytest.mark.pty
 def test_a_session_from_typing_ahead_to_recall_after_a_restart(project: Path) -> None:
     gate = Gate()
+    (project / ".claude").mkdir()
+    (project / ".claude" / "settings.json").write_text('{"permissions": {"allow": ["Bash(touch *)"]}}')
     with ApiServer(
         "First answer.",
         reply(text("I begin.\n\n"), gate, text("never shown")),
@@ -29,8 +42,11 @@ def test_a_session_from_typing_ahead_to_recall_after_a_restart(project: Path) ->
         "Recalled.",
     ) as api:
         with agentcli(api, project) as program:
-            program.wait_for("❯")
+            program.wait_for("❯ 1. No")
             program.paste(ROWS)
+            program.wait_for("your text waits below")
+            answer_trust(program, "1")
+            program.wait_for("does not act: allow rule ×1")
             program.send(" summarise\r")
             program.wait_for("First answer.")
             program.wait_gone("Esc stops")
@@ -49,6 +65,8 @@ def test_a_session_from_typing_ahead_to_recall_after_a_restart(project: Path) ->
             assert "Traceback" not in program.raw
         assert (project / "made").exists()
         with agentcli(api, project, "--continue") as program:
+            program.wait_for("❯ 1. No")
+            answer_trust(program, "2")
             program.wait_for("Done with it.")
             program.send("\x1b[A\x1b[A\x1b[A")
             program.wait_for("[Pasted text #1, 500 lines] summarise")

@@ -29,6 +29,7 @@ class TerminalQuestions:
         """The answers by question: a text, or a list of them where several may be chosen; empty where none was given.
         After Esc nothing more is asked."""
         replies: dict[str, Any] = {q.question: "" for q in questions}
+        self._screen.alert(self._screen.texts("alert.question"))
         for number, question in enumerate(questions, 1):
             place = f" ({number}/{len(questions)})" if len(questions) > 1 else ""
             picked = await self._screen.modals.ask(self._modal(question, place))

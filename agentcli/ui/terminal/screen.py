@@ -96,7 +96,8 @@ class Screen:
         self.reason = Buffer(multiline=False)
         pen = Pen(self._theme, capabilities)
         sheet = Sheet(pen, self._print, lambda: output.get_size().columns)
-        self.view = View(sheet, self.texts, self.glyphs, changed=self._changed, alert=self._alert, now=options.now)
+        self.view = View(sheet, self.texts, self.glyphs, changed=self._changed, alert=self.alert, now=options.now)
+        self.view.asking = self._asking
         self.stage = Stage(
             Parts(
                 buffer=self.buffer,
@@ -156,6 +157,9 @@ class Screen:
     def _changed(self) -> None:
         self.app.refresh()
 
+    def _asking(self) -> bool:
+        return self.modals.current is not None and self.modals.current.sudden
+
     def _modal_changed(self) -> None:
         self.stage.focus()
         self.app.invalidate()
@@ -194,7 +198,7 @@ class Screen:
         lines = self.sources.status_lines
         return 1 if lines is None else max(1, len(lines()))
 
-    def _alert(self, text: str) -> None:
+    def alert(self, text: str) -> None:
         """Rings; where the terminal can show notifications it gets one."""
         output, wanted = self.app.device, self.options.notify
         if wanted == "none":

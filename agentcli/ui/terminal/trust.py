@@ -77,6 +77,7 @@ def outside_dialog(screen: Screen) -> AskOutside:
         texts = screen.texts
         lines = outside_listing(files, texts)
         words = _Words(texts("outside.title"), texts("outside.why"), lines, texts("outside.above", count=len(lines)))
+        screen.alert(texts("alert.question"))
         options = [Option(NO, texts("outside.no")), Option(YES, texts("outside.yes"))]
         picked = await _ask(screen, words, options, escape=None)
         return None if picked.value is None else picked.value == YES

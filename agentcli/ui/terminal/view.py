@@ -47,6 +47,8 @@ class View:
         self.glyphs = glyphs
         self.painter = CallPainter(glyphs, texts)
         self.activity = Activity(now)
+        self.asking: Callable[[], bool] = lambda: False
+        """Whether a question that came by itself waits for its answer."""
         self.log = TurnLog()
         self._answer = AnswerStream(sheet)
         self._shell_partial = ""
@@ -265,7 +267,7 @@ class View:
 
     def live(self, width: int, height: int) -> list[Fragments]:
         """The live lines, at most ``height``: a blank one where a gap will be, the unfinished block, what goes on."""
-        doing = draw(self.activity, self.painter, self.glyphs, self.texts)
+        doing = draw(self.activity, self.painter, self.glyphs, self.texts, asking=self.asking())
         below = self.sheet.pen.fragments(Group(*doing), width) if doing else []
         below = below[-max(height, 0) :] if height > 0 else []
         tail = self._answer.tail(width, height - len(below) - 2)

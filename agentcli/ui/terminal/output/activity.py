@@ -83,8 +83,8 @@ class Activity:
         self.subagents.pop(event.tool_use_id, None)
 
 
-def draw(activity: Activity, painter: CallPainter, glyphs: Glyphs, texts: Texts) -> list[Text]:
-    """The activity as lines, the most lasting things last (next to the input)."""
+def draw(activity: Activity, painter: CallPainter, glyphs: Glyphs, texts: Texts, *, asking: bool = False) -> list[Text]:
+    """The activity as lines, the most lasting things last (next to the input).  ``asking``: a question waits."""
     now = activity.now()
     frame = int(now * FRAMES_PER_SECOND)
     lines: list[Text] = []
@@ -95,7 +95,8 @@ def draw(activity: Activity, painter: CallPainter, glyphs: Glyphs, texts: Texts)
             doing = f"{agent.agent}: {agent.doing}" if agent.doing else agent.agent
             lines.append(_line(f"  {glyphs.queued} {doing} {glyphs.dot} {texts('agent.calls', count=agent.calls)}"))
     if activity.busy:
-        lines.append(_spinner(activity, now, frame, glyphs, texts))
+        phase = "phase.permission" if asking else activity.phase
+        lines.append(_spinner(activity, phase, frame, glyphs, texts))
     if activity.todos and activity.show_todos:
         lines += todo_lines(activity.todos, glyphs)
     elif activity.busy:
@@ -112,7 +113,8 @@ def draw(activity: Activity, painter: CallPainter, glyphs: Glyphs, texts: Texts)
     return lines
 
 
-def _spinner(activity: Activity, now: float, frame: int, glyphs: Glyphs, texts: Texts) -> Text:
+def _spinner(activity: Activity, phase: str, frame: int, glyphs: Glyphs, texts: Texts) -> Text:
+    now = activity.now()
     text = Text(no_wrap=True, overflow="ellipsis")
     text.append(glyphs.spinner[frame % len(glyphs.spinner)] + " ", style="accent")
     retry = activity.retry
@@ -122,7 +124,7 @@ def _spinner(activity: Activity, now: float, frame: int, glyphs: Glyphs, texts: 
         words = texts("retry", why=why, attempt=retry.attempt, most=retry.max_attempts, left=seconds(left))
         text.append(words, style="warning")
     else:
-        text.append(texts(activity.phase, count=len(activity.calls)))
+        text.append(texts(phase, count=len(activity.calls)))
     parts = [seconds(now - activity.since)]
     if activity.output_tokens:
         parts.append(texts("tokens.out", count=f"{activity.output_tokens:,}"))
