@@ -11,16 +11,10 @@ from pathlib import Path
 from agentcli.memory.approvals import Approvals
 from agentcli.memory.check import check
 from agentcli.memory.places import Places, read_places
-from agentcli.memory.why import When, explain
+from agentcli.memory.why import WHEN, explain
 from agentcli.paths import agentcli_home
 from agentcli.settings.live import SettingsFiles
 from agentcli.text import plural
-
-WHEN: dict[When, str] = {
-    "start": "Told from the start:",
-    "touched": "Told when the file is read, edited or written:",
-    "never": "Not told:",
-}
 
 
 def run_memory_check(*, as_json: bool = False) -> int:

@@ -1,17 +1,20 @@
-"""``/memory``: the memory files in the order in which the model reads them; ``/memory edit N`` opens one."""
+"""``/memory``: the memory files in the order in which the model reads them; ``/memory edit N`` opens one, ``/memory why
+PATH`` says what is loaded for a file, and by which rule."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from agentcli.commands.base import Command, CommandContext, CommandResult
 from agentcli.errors import UserError
 from agentcli.files import FileChanged, decode, encode, read_stamped, replace_file, to_newlines
 from agentcli.memory import MemoryFile, Survey
+from agentcli.memory.why import WHEN, Reason, explain
 from agentcli.ports.frontend import Dialogs
 from agentcli.text import plural
 
-USAGE = "Use /memory, or /memory edit NUMBER."
+USAGE = "Use /memory, /memory edit NUMBER, or /memory why PATH."
 
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
@@ -22,10 +25,28 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
     match word:
         case "":
             return CommandResult(listing(room.survey()))
+        case "why" if rest.strip():
+            path = context.session.workspace.resolve(rest.strip())
+            return CommandResult(because(explain(path, room.places, room.approvals)))
         case "edit":
             return CommandResult(await edit(room.survey(), rest.strip(), context.dialogs))
         case _:
             raise UserError(f"/memory {word}: there is no such thing. {USAGE}")
+
+
+def because(reasons: Sequence[Reason]) -> str:
+    """Which files count for a path, and why each does or does not, as Markdown."""
+    parts = []
+    for when, title in WHEN.items():
+        lines = [_reason_line(r) for r in reasons if r.when == when]
+        if lines:
+            parts.append("\n".join([f"**{title}**", "", *lines]))
+    return "\n\n".join(parts) or "There are no memory files here."
+
+
+def _reason_line(reason: Reason) -> str:
+    size = f" (about {plural(reason.tokens, 'token')})" if reason.tokens else ""
+    return f"- `{reason.path}`{size}: {reason.why}"
 
 
 def editable(survey: Survey) -> list[Path]:
@@ -105,4 +126,6 @@ async def edit(survey: Survey, number: str, dialogs: Dialogs) -> str:
     return f"`{path}` is written. A running conversation is told with its next request."
 
 
-COMMAND = Command("memory", "Show and edit memory files", run, argument_hint="[edit NUMBER]", while_running=True)
+COMMAND = Command(
+    "memory", "Show and edit memory files", run, argument_hint="[edit NUMBER | why PATH]", while_running=True
+)

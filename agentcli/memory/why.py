@@ -17,6 +17,13 @@ from agentcli.memory.values import MemoryFile
 When = Literal["start", "touched", "never"]
 
 
+WHEN: dict[When, str] = {
+    "start": "Told from the start:",
+    "touched": "Told when the file is read, edited or written:",
+    "never": "Not told:",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Reason:
     """``when``: from the start, once the file is touched, or not at all."""

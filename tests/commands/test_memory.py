@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from agentcli.commands.init import init_prompt
-from agentcli.commands.memory import edit, listing
+from agentcli.commands.memory import because, edit, listing
 from agentcli.errors import UserError
+from agentcli.memory.why import explain
 from tests.memory.worlds import Desk, settings, write
 
 
@@ -93,3 +94,12 @@ def test_init_improves_what_is_there(project: Path) -> None:
         f"{fresh}\n\nThere is one: {path}. Read it first and edit it.\n\n"
         "The user asks in particular: mention the release steps"
     )
+
+
+async def test_why_a_file_counts(project: Path) -> None:
+    write(project / "sub" / "CLAUDE.md", "SUB")
+    room = Desk(project).room
+    told = because(explain(project / "sub" / "x.py", room.places, room.approvals))
+    assert str(project / "sub" / "CLAUDE.md") in told
+    assert "token" in told
+    assert because(explain(project / "x.py", room.places, room.approvals)) == "There are no memory files here."

