@@ -72,7 +72,7 @@ def chat(
     permission_mode: Annotated[str | None, typer.Option(help=", ".join(PERMISSION_MODES))] = None,
     dangerously_skip_permissions: Annotated[bool, typer.Option(help="The mode bypassPermissions.")] = False,
     allow_dangerously_skip_permissions: Annotated[bool, typer.Option(help="Adds that mode to Shift+Tab.")] = False,
-    permission_prompt_tool: Annotated[str, typer.Option(help="stdio: the stream-json client is asked.")] = "",
+    permission_prompt_tool: Annotated[str, typer.Option(help="stdio (the client) or mcp__SERVER__TOOL.")] = "",
     strict_permissions: Annotated[bool, typer.Option(help="Headless: exit 4 when a permission is missing.")] = False,
     allowed_tools: Annotated[list[str] | None, typer.Option("--allowedTools", "--allowed-tools")] = None,
     disallowed_tools: Annotated[list[str] | None, typer.Option("--disallowedTools", "--disallowed-tools")] = None,

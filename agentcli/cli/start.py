@@ -72,13 +72,11 @@ def _headless(given: Launch) -> int:
         subagent_text=given.subagent_text,
         json_schema=given.json_schema,
         permission_prompts=asks,
+        permission_tool="" if tool == "stdio" else tool,
         states=truthy("CLAUDE_CODE_SDK_READS_SESSION_STATE", os.environ),
-        warnings=(f"--permission-prompt-tool {tool} has no effect in this version",)
-        if tool not in ("", "stdio")
-        else (),
     )
     source: QuerySource = "sdk" if piping else "print"
-    options = replace(given.options, interactive=False, query_source=source, answers_permissions=asks)
+    options = replace(given.options, interactive=False, query_source=source, answers_permissions=bool(tool))
     return _run(lambda: run_headless(options, prompt, how, streams=Streams(_descriptor(sys.stdin))))
 
 
@@ -108,6 +106,8 @@ def _check(given: Launch) -> None:
         raise UsageError("--replay-user-messages needs --input-format stream-json and --output-format stream-json")
     if given.permission_prompt_tool == "stdio" and given.input_format != "stream-json":
         raise UsageError("--permission-prompt-tool stdio needs --input-format stream-json")
+    if given.permission_prompt_tool not in ("", "stdio") and not given.permission_prompt_tool.startswith("mcp__"):
+        raise UsageError(f"--permission-prompt-tool {given.permission_prompt_tool!r}: stdio, or mcp__SERVER__TOOL")
 
 
 def _descriptor(stream: TextIO | None) -> int | None:

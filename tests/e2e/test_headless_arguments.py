@@ -67,11 +67,10 @@ def test_directories(project: Path) -> None:
 
 
 def test_what_has_no_effect_is_taken_out_and_named() -> None:
-    config = '{"mcpServers": {"calc": {"type": "sdk", "name": "calc"}}}'
-    words = ["--mcp-config", config, "--strict-mcp-config", "--session-mirror", "--task-budget", "9", "--plugin-dir=x"]
-    assert without_inert([*words, "-p", "hi", "--", "--mcp-config"]) == (
-        ["-p", "hi", "--", "--mcp-config"],
-        ("--mcp-config", "--strict-mcp-config", "--session-mirror", "--task-budget", "--plugin-dir"),
+    words = ["--session-mirror", "--task-budget", "9", "--plugin-dir=x"]
+    assert without_inert([*words, "-p", "hi", "--", "--task-budget"]) == (
+        ["-p", "hi", "--", "--task-budget"],
+        ("--session-mirror", "--task-budget", "--plugin-dir"),
     )
 
 

@@ -22,6 +22,8 @@ class HeadlessOptions:
     subagent_text: bool = False
     json_schema: str | None = None
     permission_prompts: bool = False
+    permission_tool: str = ""
+    """The MCP tool that answers permission questions (its full name)."""
     states: bool = False
     warnings: tuple[str, ...] = ()
 

@@ -34,6 +34,7 @@ from agentcli.ui.headless.reporter import Reporter
 from agentcli.ui.headless.result import EXIT_ERROR, EXIT_PIPE, EXIT_SIGINT, EXIT_USAGE, RunResult, not_started
 from agentcli.ui.headless.signals import Stop
 from agentcli.ui.headless.structured import OutputSchema
+from agentcli.ui.headless.tool_approvals import ToolApprovals
 from agentcli.ui.headless.turns import Turns
 from agentcli.ui.headless.writer import Output
 
@@ -177,6 +178,8 @@ class Run:
             listeners.append(reporter.hear)
         if self.channel is not None:
             listeners.append(self.channel.attach(session, lines))
+        if self.how.permission_tool:
+            listeners.append(ToolApprovals(session, self.how.permission_tool, say).hear)
         remove = [session.events.subscribe(listener) for listener in listeners]
         try:
             session.start()
