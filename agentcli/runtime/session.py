@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from agentcli.agent.agent import Agent
 from agentcli.agent.state import SessionState
@@ -18,7 +18,6 @@ from agentcli.events import (
     ConversationCleared,
     Event,
     EventStream,
-    ModelChanged,
     Notice,
     TodosChanged,
     TurnFinished,
@@ -26,18 +25,15 @@ from agentcli.events import (
 from agentcli.extend.room import Extensions
 from agentcli.mcp import McpRoom
 from agentcli.memory import MemoryRoom
-from agentcli.messages import Json, TextBlock
-from agentcli.model.catalog import check_effort
+from agentcli.messages import Json
 from agentcli.model.client import AnthropicClient
 from agentcli.model.monitor import CacheMonitor, SwitchPrice
 from agentcli.model.usage import Ledger
 from agentcli.permissions.broker import Broker
 from agentcli.permissions.gate import Gate
-from agentcli.ports.display import CommandDisplay
 from agentcli.ports.frontend import SessionStatus, UserInput
-from agentcli.ports.model import ModelClient, ModelInfo, ThinkingChoice
+from agentcli.ports.model import ModelClient, ModelInfo
 from agentcli.ports.permissions import Answer, PermissionMode
-from agentcli.ports.prompt import Reminder
 from agentcli.ports.tools import Workspace
 from agentcli.prompt.section import clear_system_prompt_sections
 from agentcli.prompt.source import PromptSource
@@ -48,6 +44,7 @@ from agentcli.runtime.extended import Extended
 from agentcli.runtime.figures import status_of, usage_by_model
 from agentcli.runtime.journal import CurrentJournal
 from agentcli.runtime.models import Models
+from agentcli.runtime.switching import switch
 from agentcli.runtime.toolbox import ContextFactory, Toolbox
 from agentcli.runtime.waking import Waking
 from agentcli.runtime.world import World
@@ -99,6 +96,8 @@ class Session:
     closed: bool = False
     warming: asyncio.Task[None] | None = None
     """Loads the SDK behind the first prompt."""
+    preparing: asyncio.Task[None] | None = None
+    """What the running turn waits for before it begins."""
     cache_read_share: float | None = None
     """Read tokens by total input of the last request (0 to 1)."""
 
@@ -174,13 +173,22 @@ class Session:
         self._reload_settings()
         if isinstance(self.client, AnthropicClient):
             self.client.new_turn()
-        await self.extended.turn_begins()
-        if self.mcp is not None:
-            await self.mcp.wait_named(prompt.text)
+        preparing = self.preparing = asyncio.create_task(self._prepare(prompt))
+        await asyncio.wait({preparing})
+        if preparing.cancelled():  # Esc while a hook or a server was waited for: the turn ends as it begins
+            asyncio.get_running_loop().call_soon(self.agent.interrupt)
+        else:
+            preparing.result()
         try:
             return await self.agent.run_turn(prompt)
         finally:
             self.extended.turn_ended()
+
+    async def _prepare(self, prompt: UserInput) -> None:
+        """What the first request waits for: SessionStart hooks, and servers that the prompt names."""
+        await self.extended.turn_begins()
+        if self.mcp is not None:
+            await self.mcp.wait_named(prompt.text)
 
     def steer(self, prompt: UserInput) -> None:
         self.agent.steer(prompt)
@@ -191,6 +199,8 @@ class Session:
     def interrupt(self) -> None:
         """Ends the turn and every subagent; in proactive mode, also what the agent does on its own."""
         self.waking.stop()
+        if self.preparing is not None:
+            self.preparing.cancel()
         self.agent.interrupt()
         self.crew.interrupt()
 
@@ -199,21 +209,16 @@ class Session:
 
     async def shell(self, command: str) -> None:
         """``!command``: runs under the user's own authority; what it printed goes with the next message."""
-        from agentcli.tools.bash_run import run_user_command
+        from agentcli.runtime.usershell import run_for_user
 
-        result = await run_user_command(
-            self.toolbox.shell,
+        await run_for_user(
             command,
+            self.toolbox.shell,
             self.workspace,
-            output=self.contexts(f"user-{self.state.turn}").output,
-            spill=self.contexts.spill,
+            contexts=self.contexts,
+            state=self.state,
+            emit=self.events.emit,
         )
-        words = "\n".join(b.text for b in result.for_model if isinstance(b, TextBlock))
-        told = f"The user ran this command themselves:\n{command}\n\nIts output:\n{words or '(none)'}"
-        self.state.pending.append(Reminder("user-command", told))
-        ended = result.for_user
-        if isinstance(ended, CommandDisplay) and ended.summary:
-            self.events.emit(Notice("warning", ended.summary, "user_command"))
 
     # --- choices ----------------------------------------------------------------------------------------------------
 
@@ -235,18 +240,8 @@ class Session:
     ) -> None:
         if self.agent.busy:
             raise UserError("The model can be switched when the turn is over; Esc ends it.")
-        state = self.state
-        chosen = self.models.resolve(model) if model else state.model
-        info = self.models.info(chosen)
-        new_effort = check_effort(effort, info) if effort else state.effort if state.effort in info.efforts else None
-        new_thinking = cast("ThinkingChoice", thinking or state.thinking)
-        changed = [n for n, a, b in (("model", chosen, state.model), ("effort", new_effort, state.effort)) if a != b]
-        if chosen != state.model:
-            self.prompt.model_switched()
-        if changed or new_thinking != state.thinking:
-            state.intent = "model switch" if "model" in changed else "effort" if changed else "thinking"
-        state.model, state.effort, state.thinking = chosen, new_effort, new_thinking
-        self.events.emit(ModelChanged(chosen, new_effort, new_thinking))
+        state, models, prompt = self.state, self.models, self.prompt
+        self.events.emit(switch(state, models, prompt, model=model, effort=effort, thinking=thinking))
 
     def switch_price(self, model: str) -> SwitchPrice:
         """What the next request costs more on that model (alias or id): it has nothing of this conversation cached."""
@@ -273,6 +268,7 @@ class Session:
         state.earlier.clear()
         state.pending.clear()
         state.set_todos(())
+        self.toolbox.deferred.begin_anew()
         state.tools = self.toolbox.specs()
         self.title = ""
         self.cache_read_share = None

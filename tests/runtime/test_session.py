@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -174,4 +175,17 @@ async def test_no_secret_is_written_to_the_teams_notes(project: Path) -> None:
     path = project / ".claude" / "memory" / "deploy.md"
     call_of = {"file_path": str(path), "content": "key: sk-ant-api03-" + "a" * 90}
     assert session.gate.check(ToolCall("t", "Write", call_of)).behavior == "deny"
+    await session.close()
+
+
+async def test_a_hook_that_hangs_at_the_start_can_be_interrupted(project: Path, home: Path) -> None:
+    (home / ".claude").mkdir()
+    hook = {"hooks": [{"type": "command", "command": "touch began; sleep 987"}]}
+    (home / ".claude" / "settings.json").write_text(json.dumps({"hooks": {"SessionStart": [hook]}}))
+    session, _ = await begin(project, ["never"])
+    turn = asyncio.create_task(session.run(UserInput("go")))
+    while not (project / "began").exists():
+        await asyncio.sleep(0.01)
+    session.interrupt()
+    assert (await turn).outcome == "interrupted"
     await session.close()
