@@ -6,7 +6,6 @@ import asyncio
 import sys
 from pathlib import Path
 
-from agentcli.errors import SetupError
 from agentcli.events import Event, PermissionAsked, StepStarted, TextDelta, ToolFinished, ToolStarted
 from agentcli.ports.display import CommandDisplay
 from agentcli.ui.terminal.app import run_front_end
@@ -46,8 +45,6 @@ class Loud(ScriptedSession):
 
 async def main(name: str) -> int:
     async def start() -> ScriptedSession:
-        if name == "broken":
-            raise SetupError("no key: set ANTHROPIC_API_KEY")
         return Loud(SCRIPTS[name], Path.cwd())
 
     return await run_front_end(Way(start), directory=Path.cwd())

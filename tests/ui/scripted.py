@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentcli.errors import UserError
 from agentcli.events import (
@@ -23,12 +24,14 @@ from agentcli.events import (
     TurnFinished,
     TurnStarted,
 )
-from agentcli.memory import MemoryRoom
 from agentcli.messages import Usage, user
 from agentcli.ports.frontend import SessionStatus, UserInput
 from agentcli.ports.permissions import Answer, PermissionMode
 from agentcli.ports.tools import Workspace
-from agentcli.ui.terminal.way import Asking
+
+if TYPE_CHECKING:
+    from agentcli.memory import MemoryRoom
+    from agentcli.ui.terminal.way import Asking
 
 STATUS = SessionStatus(
     session_id="s1",

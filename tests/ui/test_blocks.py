@@ -95,7 +95,7 @@ def test_underlined_headings_and_tables_stay_whole() -> None:
     ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(LINES, max_size=25).map("\n".join), st.data())
 def test_the_way_it_arrives_makes_no_difference(text: str, data: st.DataObject) -> None:
     splitter = BlockSplitter()
@@ -109,7 +109,7 @@ def test_the_way_it_arrives_makes_no_difference(text: str, data: st.DataObject) 
     assert pieces == split(text)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(LINES, max_size=25))
 def test_no_word_is_lost_and_the_order_is_kept(lines: list[str]) -> None:
     shown = "\n".join(piece.text for piece in split("\n".join(lines)))

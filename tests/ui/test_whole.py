@@ -82,7 +82,8 @@ def test_a_session_from_typing_ahead_to_recall_after_a_restart(project: Path) ->
 
 
 @pytest.mark.pty
-def test_without_a_key_the_terminal_says_what_to_do(project: Path) -> None:
+def test_a_start_that_fails_says_what_to_do_and_ends_with_2(project: Path) -> None:
     with Program([sys.executable, "-m", "agentcli"], cwd=project) as program:
-        program.wait(lambda: "ANTHROPIC_API_KEY" in program.everything, "what to do")
+        assert program.wait_exit() == 2
+        assert "ANTHROPIC_API_KEY" in program.everything
         assert "Traceback" not in program.raw
