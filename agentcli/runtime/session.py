@@ -149,6 +149,8 @@ class Session:
             self.warming = asyncio.create_task(_warm_up(self.client))
         if self.mcp is not None:
             self.mcp.start(sent=self.state.tools if self.opened.loaded else ())
+            for entry in self.mcp.waiting():
+                self.start_notices.append(f"MCP server {entry.name} of this project waits for your approval: /mcp")
         self.extended.begin("resume" if self.opened.loaded else "startup", model=self.state.model)
         for text in self.start_notices:
             self.events.emit(Notice("warning", text, "start"))
