@@ -47,7 +47,7 @@ KEYS: dict[str, Key] = (
         "awsCredentialExport crossSessionInbound defaultShell disableAutoMode editorMode effortLevel "
         "forceLoginMethod forceLoginOrgUUID gcpAuthRefresh language minimumVersion model otelHeadersHelper "
         "outputStyle plansDirectory preferredNotifChannel prUrlTemplate teammateMode theme tui viewMode "
-        "workflowSizeGuideline keybindingFlavor uiLanguage",
+        "workflowSizeGuideline keybindingFlavor",
     )
     | _many("string", "askUserQuestionTimeout dialogExpiry processWrapper", "user")
     | _many(

@@ -24,12 +24,11 @@ from tests.benchmarks.cache_sessions import (
     PROCESSES,
     REWRITES,
     SESSIONS,
-    Play,
     answered,
-    furnish,
     start_of,
     two_directories,
 )
+from tests.benchmarks.cache_work import Play, furnish
 from tests.e2e.harness import Stage, plain_environment
 
 READ, WRITE = 0.1, 1.25

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from tests.benchmarks.cache import Played, played
-from tests.benchmarks.cache_sessions import Play, long_with_a_pause
+from tests.benchmarks.cache_sessions import long_with_a_pause
+from tests.benchmarks.cache_work import Play
 
 
 async def plays(play: Play) -> Played:
