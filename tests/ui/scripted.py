@@ -39,7 +39,7 @@ STATUS = SessionStatus(
     model_name="Test 1",
     effort="high",
     mode="default",
-    cwd="/work/sample",
+    cwd="/code/sample",
     branch="main",
     context_used=45_000,
     window=200_000,
@@ -68,7 +68,7 @@ class ScriptedSession:
     def __init__(self, scripts: list[list[Event | Pause]] | None = None, directory: Path | None = None) -> None:
         self.id = "s1"
         self.events = EventStream()
-        root = directory or Path("/work/sample")
+        root = directory or Path("/code/sample")
         self.workspace = Workspace(root, root)
         self._scripts = list(scripts or [])
         self._pauses: dict[str, asyncio.Event] = {}

@@ -17,7 +17,7 @@ from agentcli.settings.merged import Settings
 from tests.ui.scripted import Pause, ScriptedSession
 from tests.ui.theatre import theatre
 
-OUTSIDE = (Outside(Path("/elsewhere/rules.md"), Path("/work/CLAUDE.md"), 3), Outside(Path("/x"), Path("/y")))
+OUTSIDE = (Outside(Path("/elsewhere/rules.md"), Path("/code/CLAUDE.md"), 3), Outside(Path("/x"), Path("/y")))
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ async def test_files_from_outside_are_asked_about(session: ScriptedSession, key:
         await show.see("Waiting")
         asked = asyncio.create_task(cast("Any", session.asking.outside(OUTSIDE)))
         await show.see("❯ 1. No, leave them out")
-        assert "    /elsewhere/rules.md (named in /work/CLAUDE.md:3)\n    /x (named in /y)\n" in show.screen
+        assert "    /elsewhere/rules.md (named in /code/CLAUDE.md:3)\n    /x (named in /y)\n" in show.screen
         show.time += 1
         show.keys(key)
         assert await asked is answer
