@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 
 _KINDS: Mapping[str, FieldKind] = {"string": "text", "number": "number", "integer": "integer", "boolean": "boolean"}
 
+_LIMITS: Mapping[FieldKind, tuple[str, str]] = {
+    "text": ("minLength", "maxLength"),
+    "number": ("minimum", "maximum"),
+    "integer": ("minimum", "maximum"),
+    "boolean": ("", ""),
+    "choice": ("", ""),
+    "choices": ("minItems", "maxItems"),
+}
+
 
 def elicitation_callback(server: str, elicitor: Elicitor) -> ElicitationFnT:
     """Hands the server's question to ``elicitor`` and its answer back."""
@@ -76,7 +85,15 @@ def _field(name: str, schema: Json, *, required: bool) -> ElicitField:
         required=required,
         default=schema.get("default"),
         options=options,
+        least=_limit(schema, _LIMITS[kind][0]),
+        most=_limit(schema, _LIMITS[kind][1]),
+        format=_text(schema.get("format")),
     )
+
+
+def _limit(schema: Json, name: str) -> float | None:
+    value = schema.get(name)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _options(schema: Json) -> tuple[tuple[str, str], ...]:

@@ -13,7 +13,8 @@ FieldKind = Literal["text", "number", "integer", "boolean", "choice", "choices"]
 @dataclass(frozen=True, slots=True)
 class ElicitField:
     """One value that is asked for.  ``options`` are (value, label) of ``choice`` and ``choices``; ``default`` is
-    ``None`` where there is none."""
+    ``None`` where there is none.  ``least`` and ``most`` limit a number, a text's characters, or how many are chosen;
+    ``format`` is the JSON schema's word for a text."""
 
     name: str
     kind: FieldKind
@@ -22,6 +23,13 @@ class ElicitField:
     required: bool = False
     default: Any = None
     options: tuple[tuple[str, str], ...] = ()
+    least: float | None = None
+    most: float | None = None
+    format: str = ""
+
+    @property
+    def label(self) -> str:
+        return self.title or self.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,7 @@ class Assembly:
             world, directory=self.directory, read_only=only_reads_line, references=self.models.takes_references
         )
         self.cache = restored_cache(opened.loaded) if opened.loaded else ConversationCache()
+        self.questions = Questions()
         self.servers = make_servers(
             world,
             self.models,
@@ -93,6 +94,7 @@ class Assembly:
             cache=self.cache,
             directory=self.directory,
             model=lambda: self.state.model,
+            elicitor=self.questions,
         )
         self.toolbox = self.means.toolbox(
             self.events.emit,
@@ -112,7 +114,6 @@ class Assembly:
             known=self.toolbox.known(),
         )
         self.toolbox.deferred.restore(self.state.tools)
-        self.questions = Questions()
         self.contexts = ContextFactory(
             world, self.toolbox, self.state, self.events.emit, self.directory, self.scratch, self._services
         )

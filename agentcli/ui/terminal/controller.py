@@ -23,16 +23,15 @@ from agentcli.events import (
 )
 from agentcli.ports.frontend import SessionHandle, UserInput
 from agentcli.text import clean
+from agentcli.ui.terminal.asking import terminal_asking
 from agentcli.ui.terminal.dialogs import TerminalDialogs
 from agentcli.ui.terminal.heading import greet, show_title
 from agentcli.ui.terminal.input.complete import CommandEntry
 from agentcli.ui.terminal.permission import PermissionDialogs
-from agentcli.ui.terminal.questions import TerminalQuestions
 from agentcli.ui.terminal.screen import Screen
 from agentcli.ui.terminal.statuscommand import StatusCommand
-from agentcli.ui.terminal.trust import outside_dialog
 from agentcli.ui.terminal.turns import Turns
-from agentcli.ui.terminal.way import Asking, Wake, Way
+from agentcli.ui.terminal.way import Wake, Way
 
 if TYPE_CHECKING:
     from agentcli.runtime.session import Session
@@ -75,8 +74,7 @@ class Controller:
         """The session is ready: draws it, and sends what was typed before."""
         self.session = session
         self._turns = Turns(session, self._way.prepare)
-        questioner = TerminalQuestions(self.screen, self.interrupt)
-        self._way.connect(session, Asking(outside_dialog(self.screen), questioner))
+        self._way.connect(session, terminal_asking(self.screen, self.interrupt))
         self._unsubscribe = session.events.subscribe(self.handle)
         self.screen.sources.status = session.status
         self.screen.view.painter.root = str(session.workspace.start)

@@ -94,6 +94,7 @@ async def _prepare(session: SessionHandle, prompt: UserInput) -> UserInput:
 def _connect(session: SessionHandle, asking: Asking) -> None:
     ours = _ours(session)
     ours.questions.front = asking.questioner
+    ours.questions.elicitor = asking.elicitor
     if ours.memory is not None:
         ours.memory.ask = asking.outside
 

@@ -22,6 +22,7 @@ from agentcli.i18n import Texts
 from agentcli.ports.frontend import SessionHandle, UserInput
 from agentcli.ports.tools import Question
 from agentcli.text import clean
+from agentcli.ui.terminal.elicit_lines import PlainElicitor
 from agentcli.ui.terminal.modal import Picked
 from agentcli.ui.terminal.output.glyphs import ASCII
 from agentcli.ui.terminal.output.tools import CallPainter
@@ -49,7 +50,8 @@ class PlainFrontEnd:
         self._one_question = asyncio.Lock()
         self.turn_running = False
         self._reading: asyncio.Future[str | None] | None = None
-        way.connect(session, Asking(self._outside, self))
+        elicitor = PlainElicitor(lines, self._dialogs, texts, self._one_question)
+        way.connect(session, Asking(self._outside, self, elicitor))
         session.events.subscribe(self._handle)
         session.start()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from agentcli.commands.base import Command
 from agentcli.messages import Json, Message
+from agentcli.ports.elicitation import Elicitor
 from agentcli.ports.frontend import SessionHandle, UserInput
 from agentcli.ports.tools import Questioner
 from agentcli.ui.terminal.statuscommand import StatusSource
@@ -25,10 +26,12 @@ Wake: TypeAlias = Callable[[SessionHandle], Awaitable[UserInput]]
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Who is asked: ``outside`` about memory files from outside the project, ``questioner`` what the model asks."""
+    """Who is asked: ``outside`` about memory files from outside the project, ``questioner`` what the model asks,
+    ``elicitor`` what an MCP server asks."""
 
     outside: AskOutside
     questioner: Questioner
+    elicitor: Elicitor
 
 
 @dataclass(frozen=True, slots=True)
