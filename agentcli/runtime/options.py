@@ -29,7 +29,7 @@ class Resume:
 class SessionOptions:
     """``None`` and empty values mean "not given": settings and defaults decide then."""
 
-    cwd: Path
+    cwd: Path = field(default_factory=Path.cwd)
     interactive: bool = True
     query_source: QuerySource = "repl"
     model: str | None = None
