@@ -1,11 +1,16 @@
-"""``/mcp``: the servers of this session; one of them in detail, connected again, switched off or on, approved."""
+"""``/mcp``: the servers of this session; one of them in detail, connected again, switched off or on, approved.
+``/mcp__SERVER__PROMPT`` says a server's prompt."""
 
 from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
 
 from agentcli.commands.base import Command, CommandContext, CommandResult
 from agentcli.errors import UserError
 from agentcli.mcp import McpRoom, ServerStatus
-from agentcli.text import plural
+from agentcli.messages import TextBlock
+from agentcli.ports.frontend import UserInput
+from agentcli.text import one_line, plural
 
 USAGE = "Use /mcp, /mcp NAME, or /mcp reconnect|enable|disable|approve|reject NAME."
 SIGNS = {"connected": "✓", "pending": "…", "needs-auth": "!", "failed": "✗", "disabled": "–"}
@@ -66,6 +71,24 @@ def detail(room: McpRoom, name: str) -> str:
     text = "\n".join(f"- **{label}:** {value}" for label, value in rows if value)
     tail = room.log_tail(name)[-15:]
     return text + ("\n\n```\n" + "\n".join(line.replace("```", "'''") for line in tail) + "\n```" if tail else "")
+
+
+def prompt_commands(room: McpRoom | None) -> Iterable[Command]:
+    """The prompts of connected servers as slash commands."""
+    if room is None:
+        return
+    for prompt in room.prompts():
+        words = one_line(prompt.prompt.description, 160) or f"prompt of the MCP server {prompt.server}"
+        yield Command(prompt.name, words, _saying(room, prompt.name), argument_hint=prompt.hint)
+
+
+def _saying(room: McpRoom, name: str) -> Callable[[CommandContext, str], Awaitable[CommandResult]]:
+    async def say(context: CommandContext, arguments: str) -> CommandResult:
+        blocks = await room.prompt(name, arguments)
+        words = "\n\n".join(b.text for b in blocks if isinstance(b, TextBlock))
+        return CommandResult(prompt=UserInput(words, tuple(b for b in blocks if not isinstance(b, TextBlock))))
+
+    return say
 
 
 def _status(room: McpRoom, name: str) -> ServerStatus:

@@ -249,6 +249,10 @@ class McpRoom:
         """Resources for completion, as they are typed."""
         return mentions(self.manager.connections)
 
+    def mentioned(self, text: str) -> tuple[str, ...]:
+        """The ``@server:uri`` of a prompt that name a configured server, each once, without what follows them."""
+        return tuple(f"@{server}:{uri}" for server, uri in mentioned(text, self.manager.connections))
+
     async def attached(self, text: str) -> tuple[Block, ...]:
         """The resources that a prompt mentions, as blocks.  ``UserError`` if one can't be had."""
         found: list[Block] = []

@@ -1,4 +1,5 @@
-"""``@file`` in a prompt: what the person points at goes along with their words, as ``Read`` would give it.
+"""``@file`` and ``@server:uri`` in a prompt: what the person points at goes along with their words, as ``Read`` or the
+MCP server would give it.
 
 Only what exists and may be read without asking is attached; anything else stays what it is, a word, and the model can
 still ask for it.  Names in code are words too.
@@ -9,12 +10,13 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentcli.agent.reminders import wrap
-from agentcli.errors import ToolError
+from agentcli.errors import ToolError, UserError
 from agentcli.events import Event, Notice, QueueChanged, TurnStarted
 from agentcli.messages import Block, TextBlock
 from agentcli.ports.display import TextDisplay
@@ -68,12 +70,14 @@ async def expand_mentions(prompt: UserInput, session: Session) -> UserInput:
     why.
     Instructions that belong to the files' places go along like after a ``Read``.
     """
-    found = mentions(prompt.text, session)
-    if not found:
+    found, resources = mentions(prompt.text, session), _resources(prompt.text, session)
+    if not found and not resources:
         return prompt
     attached = _Attached()
     for number, mention in enumerate(found):
         await _attach(mention, session, attached, room=number < MOST)
+    for number, name in enumerate(resources, len(found)):
+        await _attach_resource(name, session, attached, room=number < MOST)
     if attached.touched:
         await _note_touched(attached.touched, session)
     _tell(session, attached)
@@ -95,6 +99,13 @@ def mentions(text: str, session: Session) -> list[Mention]:
     words = _CODE.sub(" ", text)
     found = (_resolve(m["quoted"] or m["plain"], session, exact=bool(m["quoted"])) for m in _MENTION.finditer(words))
     return list(dict.fromkeys(m for m in found if m is not None))
+
+
+def _resources(text: str, session: Session) -> tuple[str, ...]:
+    """The resources of MCP servers that a text mentions; code is left out."""
+    if session.mcp is None or "@" not in text:
+        return ()
+    return session.mcp.mentioned(_CODE.sub(" ", text))
 
 
 def _resolve(name: str, session: Session, *, exact: bool) -> Mention | None:
@@ -134,20 +145,45 @@ async def _attach(mention: Mention, session: Session, attached: _Attached, *, ro
         attached.left_out.append(str(error))
         attached.blocks.append(wrap(f"The user mentions {name}. It is not attached: {error}"))
         return
-    texts = [b.text for b in result.for_model if isinstance(b, TextBlock)]
-    size = estimate_tokens("\n".join(texts))
-    if attached.tokens + size > MAX_TOKENS:
+    if not _put(name, result.for_model, attached):
         attached.left_out.append(f"{name}: too much for one message; the agent can read it")
         attached.blocks.append(
             wrap(f"The user mentions {name}. It is not attached for its size; read it if you need it.")
         )
         return
-    attached.tokens += size
-    head = f"The user mentions {name}. It was read just now:"
-    attached.blocks.append(wrap("\n".join([head, *texts])))
-    attached.blocks += [b for b in result.for_model if not isinstance(b, TextBlock)]
     attached.touched += result.touched
     attached.shown.append(f"{name} ({result.for_user.summary})" if isinstance(result.for_user, TextDisplay) else name)
+
+
+async def _attach_resource(name: str, session: Session, attached: _Attached, *, room: bool) -> None:
+    assert session.mcp is not None
+    if not room:
+        attached.left_out.append(f"{name}: at most {MOST} are attached to one message")
+        return
+    try:
+        await session.mcp.wait_named(name)
+        blocks = await session.mcp.attached(name)
+    except UserError as error:
+        attached.left_out.append(str(error))
+        attached.blocks.append(wrap(f"The user mentions {name}. It is not attached: {error}"))
+        return
+    if _put(name, blocks, attached):
+        attached.shown.append(name)
+    else:
+        attached.left_out.append(f"{name}: too much for one message")
+        attached.blocks.append(wrap(f"The user mentions {name}. It is not attached for its size."))
+
+
+def _put(name: str, blocks: Sequence[Block], attached: _Attached) -> bool:
+    """Attaches what was read; false where it is too much together with the rest."""
+    texts = [b.text for b in blocks if isinstance(b, TextBlock)]
+    size = estimate_tokens("\n".join(texts))
+    if attached.tokens + size > MAX_TOKENS:
+        return False
+    attached.tokens += size
+    attached.blocks.append(wrap("\n".join([f"The user mentions {name}. It was read just now:", *texts])))
+    attached.blocks += [b for b in blocks if not isinstance(b, TextBlock)]
+    return True
 
 
 def _may_read(path: Path, session: Session) -> Decision:

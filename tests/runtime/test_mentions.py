@@ -22,6 +22,7 @@ from agentcli.runtime.build import open_session
 from agentcli.runtime.mentions import MAX_ENTRIES, MOST, expand_mentions
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.session import Session
+from tests.mcp.world import Servers
 
 
 @asynccontextmanager
@@ -201,3 +202,23 @@ async def test_the_model_may_edit_what_was_attached_and_gets_the_rules_of_its_pl
     assert any("Tabs only." in t for t in texts)
     assert any("1\tone" in t for t in texts)
     assert json.dumps([b.origin for b in message.content][-2:]) == '["reminder", "user"]'
+
+
+async def test_a_resource_of_a_server_goes_along(project: Path, tmp_path: Path) -> None:
+    servers = Servers(tmp_path)
+    answers = {
+        "resources/list": {"resources": [{"uri": "note://x", "name": "x"}]},
+        "resources/read": {"contents": [{"uri": "note://x", "text": "the words"}]},
+    }
+    servers.add("docs", tools=[], capabilities={"tools": {}, "resources": {}}, answers=answers)
+    servers.add("broken", tools=[], capabilities={"tools": {}, "resources": {}})
+    given = (servers.json,)
+    text = "See @docs:note://x, `@docs:note://code`, @none:y and @broken:note://z."
+    prompt, notes = await expanded(text, project, mcp_config=given)
+    why = "@broken:note://z: error -32601: Method not found"
+    assert prompt.text == text
+    assert prompt.attachments == (
+        mentioned("@docs:note://x", "[resource note://x]", "the words"),
+        wrap(f"The user mentions @broken:note://z. It is not attached: {why}"),
+    )
+    assert notes == ["Attached: @docs:note://x", f"Not attached: {why}"]

@@ -140,9 +140,11 @@ async def theatre(
     status_line: StatusSource | None = None,
     wake: Callable[[ScriptedSession], Awaitable[UserInput]] | None = None,
     prepare: Callable[[ScriptedSession, UserInput], Awaitable[UserInput]] | None = None,
+    way: Way | None = None,
     **options: object,
 ) -> AsyncIterator[Theatre]:
-    """Runs the front end until the block ends; then it is told to leave, if it has not."""
+    """Runs the front end until the block ends; then it is told to leave, if it has not.  ``way`` is another way to
+    come by sessions than that to ``session``."""
     with create_pipe_input() as keys:
         show = Theatre(session, keys, columns, rows)
         output = FrameOutput(show.wire, show.size, "xterm", color_depth(capabilities))
@@ -157,14 +159,14 @@ async def theatre(
         def connect(_: object, asking: Asking) -> None:
             session.asking = asking
 
-        way = Way(start, restart, lambda _: past, _title, prepare, connect, lambda _: status_line)
-        way = replace(way, wake=wake, commands=lambda: commands, question=question, trust=trusted)
+        ours = Way(start, restart, lambda _: past, _title, prepare, connect, lambda _: status_line)
+        ours = replace(ours, wake=wake, commands=lambda: commands, question=question, trust=trusted)
         show.result = asyncio.create_task(
             converse(
-                way,
+                way or ours,
                 values,
                 capabilities,
-                Registry(lambda: commands),
+                Registry((way or ours).commands),
                 keys,
                 output,
                 first_prompt=first_prompt,

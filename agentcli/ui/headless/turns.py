@@ -140,11 +140,15 @@ class Turns:
         if not prompt.text.startswith("/") or prompt.attachments:
             return prompt
         from agentcli.commands.base import CommandContext
+        from agentcli.commands.mcp import prompt_commands
         from agentcli.commands.registry import Registry, parse
         from agentcli.commands.skills import slash_commands
 
-        registry = Registry(lambda: slash_commands(self.session.extensions))
+        session = self.session
+        registry = Registry(lambda: (*slash_commands(session.extensions), *prompt_commands(session.mcp)))
         found = parse(prompt.text)
+        if found and found[0].startswith("mcp__") and session.mcp is not None:
+            await session.mcp.wait_named(found[0])
         command = registry.find(found[0]) if found else None
         if command is None or found is None:
             return prompt

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
@@ -13,6 +13,7 @@ from agentcli.messages import Json
 from agentcli.ports.frontend import SessionHandle, UserInput
 from agentcli.ports.model import ModelClient
 from agentcli.runtime.options import Resume, SessionOptions
+from agentcli.ui.terminal.input.complete import MentionEntry
 from agentcli.ui.terminal.statuscommand import StatusSource
 from agentcli.ui.terminal.way import Asking, Change, Way
 
@@ -37,6 +38,7 @@ def engine_way(options: SessionOptions, client: ModelClient | None, question: Tr
         question=question,
         trust=engine.trust,
         change=engine.change,
+        mentions=_mentions,
         autonomous=lambda session: _ours(session).waking.alive,
     )
 
@@ -70,10 +72,13 @@ class Engine:
         self._options = replace(self._options, trust=True)
 
     def commands(self) -> Iterable[Command]:
-        """Skills and custom commands of the present session."""
+        """Skills, custom commands and MCP servers' prompts of the present session."""
+        from agentcli.commands.mcp import prompt_commands
         from agentcli.commands.skills import slash_commands
 
-        return slash_commands(self._session.extensions) if self._session else ()
+        if self._session is None:
+            return ()
+        return (*slash_commands(self._session.extensions), *prompt_commands(self._session.mcp))
 
 
 def _ours(session: SessionHandle) -> Session:
@@ -97,6 +102,11 @@ def _connect(session: SessionHandle, asking: Asking) -> None:
     ours.questions.elicitor = asking.elicitor
     if ours.memory is not None:
         ours.memory.ask = asking.outside
+
+
+def _mentions(session: SessionHandle) -> Sequence[MentionEntry]:
+    room = _ours(session).mcp
+    return [MentionEntry(m.text, m.description) for m in room.mentions()] if room is not None else []
 
 
 def _status_line(session: SessionHandle) -> StatusSource | None:

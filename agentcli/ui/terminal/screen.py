@@ -20,7 +20,7 @@ from agentcli.text import one_line
 from agentcli.ui.terminal.capabilities import Capabilities
 from agentcli.ui.terminal.device import FrameOutput
 from agentcli.ui.terminal.input.chips import Chips
-from agentcli.ui.terminal.input.complete import CommandEntry, InputCompleter
+from agentcli.ui.terminal.input.complete import CommandEntry, InputCompleter, MentionEntry
 from agentcli.ui.terminal.input.files import FileIndex
 from agentcli.ui.terminal.input.history import PromptHistory
 from agentcli.ui.terminal.input.keys import Actions, bindings
@@ -58,6 +58,7 @@ class Sources:
 
     status: Callable[[], SessionStatus | None] = lambda: None
     commands: Callable[[], Sequence[CommandEntry]] = tuple
+    mentions: Callable[[], Sequence[MentionEntry]] = tuple
     status_lines: Callable[[], list[Fragments]] | None = None
     """Takes the place of the built-in status line."""
 
@@ -88,7 +89,7 @@ class Screen:
         self.buffer = Buffer(
             multiline=True,
             history=self.history,
-            completer=InputCompleter(self._commands, self.files),
+            completer=InputCompleter(self._commands, self.files, self._mentions),
             complete_while_typing=True,
             auto_suggest=DummyAutoSuggest(),
         )
@@ -150,6 +151,9 @@ class Screen:
 
     def _commands(self) -> Sequence[CommandEntry]:
         return self.sources.commands()
+
+    def _mentions(self) -> Sequence[MentionEntry]:
+        return self.sources.mentions()
 
     def _print(self, ansi: str) -> None:
         self.app.print_above(ansi)

@@ -11,6 +11,7 @@ from agentcli.messages import Json, Message
 from agentcli.ports.elicitation import Elicitor
 from agentcli.ports.frontend import SessionHandle, UserInput
 from agentcli.ports.tools import Questioner
+from agentcli.ui.terminal.input.complete import MentionEntry
 from agentcli.ui.terminal.statuscommand import StatusSource
 from agentcli.ui.terminal.turns import Prepare
 
@@ -56,6 +57,8 @@ class Way:
     """Returns when there is reason for a turn that nobody asked for, with its prompt; ``None``: there never is."""
     commands: Callable[[], Iterable[Command]] = tuple
     """Slash commands besides the built-in ones, asked anew at each use."""
+    mentions: Callable[[SessionHandle], Sequence[MentionEntry]] = lambda session: ()
+    """What can be mentioned besides files."""
     question: TrustQuestion | None = None
     """What has to be asked before ``start``; a yes calls ``trust``."""
     trust: Callable[[], None] = lambda: None

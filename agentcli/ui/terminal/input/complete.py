@@ -1,4 +1,5 @@
-"""Completion of the input line: slash commands at its start, files behind an ``@``."""
+"""Completion of the input line: slash commands at its start, files and MCP resources behind an
+``@``."""
 
 from __future__ import annotations
 
@@ -10,7 +11,9 @@ from dataclasses import dataclass
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
+from agentcli.text import one_line
 from agentcli.ui.terminal.input.files import FileIndex
+from agentcli.ui.terminal.output.pen import safe
 
 _COMMAND = re.compile(r"^/([\w:.-]*)$")
 _MENTION = re.compile(r'(?:^|(?<=[\s("\']))@(?:"([^"\n]*)|([^\s"]*))$')
@@ -26,12 +29,26 @@ class CommandEntry:
     hint: str = ""
 
 
-class InputCompleter(Completer):
-    """``commands`` is asked anew each time, so that commands that appear later are found."""
+@dataclass(frozen=True, slots=True)
+class MentionEntry:
+    """Something besides files that can be mentioned; ``text`` begins with its ``@``."""
 
-    def __init__(self, commands: Callable[[], Sequence[CommandEntry]], files: FileIndex) -> None:
+    text: str
+    description: str
+
+
+class InputCompleter(Completer):
+    """``commands`` and ``mentions`` are asked anew each time, so that what appears later is found."""
+
+    def __init__(
+        self,
+        commands: Callable[[], Sequence[CommandEntry]],
+        files: FileIndex,
+        mentions: Callable[[], Sequence[MentionEntry]] = tuple,
+    ) -> None:
         self._commands = commands
         self._files = files
+        self._mentions = mentions
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         before = document.text_before_cursor
@@ -41,15 +58,27 @@ class InputCompleter(Completer):
             return
         mention = _MENTION.search(document.current_line_before_cursor)
         if mention:
-            query = mention[1] if mention[1] is not None else mention[2]
-            yield from _files(self._files.search(query, FILES_SHOWN), mention.group(0))
+            yield from self._mention(mention, self._mentions())
+
+    def _mention(self, mention: re.Match[str], others: Sequence[MentionEntry]) -> Iterable[Completion]:
+        """Others than files come first where their beginning was typed, last where it is only a part of them."""
+        query = mention[1] if mention[1] is not None else mention[2]
+        typed, letters = mention.group(0), query.casefold()
+        names = [(entry, entry.text[1:].casefold()) for entry in others]
+        begun = [e for e, name in names if letters and name.startswith(letters)]
+        holding = [e for e, name in names if letters in name and e not in begun]
+        yield from _entries(begun[:FILES_SHOWN], typed)
+        yield from _files(self._files.search(query, FILES_SHOWN), typed)
+        yield from _entries(holding[:FILES_SHOWN], typed)
 
     async def get_completions_async(
         self, document: Document, complete_event: CompleteEvent
     ) -> AsyncGenerator[Completion, None]:
         """The search of a large tree runs in a thread, so that typing never waits for it."""
-        if _MENTION.search(document.current_line_before_cursor):
-            found = await asyncio.to_thread(lambda: list(self.get_completions(document, complete_event)))
+        mention = _MENTION.search(document.current_line_before_cursor)
+        if mention and not _COMMAND.match(document.text_before_cursor):
+            others = self._mentions()  # asked here: what they stand in changes on this thread
+            found = await asyncio.to_thread(lambda: list(self._mention(mention, others)))
         else:
             found = list(self.get_completions(document, complete_event))
         for completion in found:
@@ -63,6 +92,12 @@ class InputCompleter(Completer):
             shown = f"/{entry.name} {entry.hint}".rstrip()
             text = f"/{entry.name} " if entry.hint else f"/{entry.name}"
             yield Completion(text, -len(typed) - 1, display=shown, display_meta=entry.description)
+
+
+def _entries(entries: Sequence[MentionEntry], typed: str) -> Iterable[Completion]:
+    for entry in entries:
+        shown, about = one_line(safe(entry.text[1:]), 200), one_line(safe(entry.description), 200)
+        yield Completion(f"{entry.text} ", -len(typed), display=shown, display_meta=about)
 
 
 def _files(paths: Sequence[str], typed: str) -> Iterable[Completion]:

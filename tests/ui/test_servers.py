@@ -1,0 +1,45 @@
+"""What MCP servers offer besides tools, in the terminal: resources are completed and attached, prompts are commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agentcli.model.scripted import ScriptedClient
+from agentcli.runtime.options import SessionOptions
+from agentcli.ui.terminal.engine import engine_way
+from tests.mcp.world import Servers
+from tests.ui.scripted import ScriptedSession
+from tests.ui.theatre import theatre
+
+
+async def test_resources_are_completed_and_prompts_are_commands(project: Path, tmp_path: Path) -> None:
+    servers = Servers(tmp_path)
+    listed = {"name": "review", "description": "Looks it over", "arguments": [{"name": "what", "required": True}]}
+    servers.add(
+        "docs",
+        tools=[],
+        capabilities={"tools": {}, "resources": {}, "prompts": {}},
+        answers={
+            "resources/list": {"resources": [{"uri": "note://x", "name": "x", "description": "A note"}]},
+            "resources/read": {"contents": [{"uri": "note://x", "text": "the words"}]},
+            "prompts/list": {"prompts": [listed]},
+            "prompts/get": {"messages": [{"role": "user", "content": {"type": "text", "text": "Please review."}}]},
+        },
+    )
+    client = ScriptedClient(["First.", "Second."])
+    options = SessionOptions(cwd=project, mcp_config=(servers.json,))
+    async with theatre(ScriptedSession(), way=engine_way(options, client, None), root=project) as show:
+        show.keys("hello docs\r")
+        await show.see("First.")
+        await show.gone("Esc stops")
+        show.keys("/mcp__docs")
+        await show.see("/mcp__docs__review what  Looks it over")
+        show.keys("\t")
+        await show.until(lambda: show.caret_text == "❯ /mcp__docs__review ")
+        show.keys("it \x15see @doc")
+        await show.see("docs:note://x  A note")
+        show.keys("\t")
+        await show.until(lambda: show.caret_text == "❯ see @docs:note://x ")
+        show.keys("\x15/mcp__docs__review it\r")
+        await show.see("Second.")
+    assert "Please review." in str(client.requests[1].messages[-1])
