@@ -149,6 +149,7 @@ class Turns:
         found = parse(prompt.text)
         if found and found[0].startswith("mcp__") and session.mcp is not None:
             await session.mcp.wait_named(found[0])
+            await session.mcp.between_steps()  # its prompts are listed once it is connected
         command = registry.find(found[0]) if found else None
         if command is None or found is None:
             return prompt

@@ -22,6 +22,7 @@ from agentcli.ui.headless.inputs import (
 )
 from agentcli.ui.headless.reader import LONGEST_INPUT, LineReader, Overlong
 from tests.api import ApiServer, Gate, after, reply, tool_use
+from tests.mcp.world import Servers
 from tests.ui.headless.client import running, until
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -201,6 +202,17 @@ async def test_states_for_clients_that_read_them(api: ApiServer, project: Path) 
         assert await client.rest() == 0
     kinds = [x.get("state") or x["type"] for x in client.lines if x["type"] == "result" or x.get("state")]
     assert kinds == ["running", "result", "result", "idle"]
+
+
+async def test_a_prompt_of_a_server_is_a_command(api: ApiServer, project: Path, tmp_path: Path) -> None:
+    servers = Servers(tmp_path)
+    said = {"messages": [{"role": "user", "content": {"type": "text", "text": "Please review."}}]}
+    answers = {"prompts/list": {"prompts": [{"name": "review"}]}, "prompts/get": said}
+    servers.add("docs", tools=[], capabilities={"tools": {}, "prompts": {}}, answers=answers)
+    api.play("reviewed")
+    async with running("/mcp__docs__review", options={"mcp_config": (servers.json,)}) as client:
+        assert await client.rest() == 0
+    assert "Please review." in api.requests[0].last_text
 
 
 async def test_background_commands_end_with_the_session(api: ApiServer, project: Path) -> None:
