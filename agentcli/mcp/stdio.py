@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from agentcli.mcp.serverlog import ServerLog
 from agentcli.mcp.values import ServerEntry
 from agentcli.processes import ProcessManager, Running, without_keys
+from agentcli.text import clean
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -26,6 +28,8 @@ GRACE = 0.7
 _LAST_WORDS = 0.3
 """Seconds in which output is still read after the process has ended."""
 _CHUNK = 64 * 1024
+_NOT_VALID = -32603
+"""JSON-RPC's "internal error"."""
 
 
 def child_environment(entry: ServerEntry, env: Mapping[str, str]) -> dict[str, str]:
@@ -185,14 +189,36 @@ class StdioTransport:
         if not line.strip():
             return None
         try:
-            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+            message: Any = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:
+            message = self._mended(line)
+        if message is None:
             self._log.note(f"not a message, skipped: {line[:300].decode('utf-8', 'replace')}")
             return None
         if isinstance(message, JSONRPCResponse):
             for fault in mend_tools(message.result):
                 self._log.note(fault)
         return SessionMessage(message)
+
+    def _mended(self, line: bytes) -> Any:
+        """A line that the protocol's reader refuses: lone surrogates and bytes that are not UTF-8 become U+FFFD.  What
+        is still no message but answers a request becomes an error, for somebody waits for it.  Else ``None``."""
+        from mcp.types import ErrorData, JSONRPCError, jsonrpc_message_adapter
+
+        try:
+            data = json.loads(line.decode("utf-8", "replace"))
+            text = clean(json.dumps(data, ensure_ascii=False))
+        except (ValueError, RecursionError):
+            return None
+        try:
+            return jsonrpc_message_adapter.validate_json(text, by_name=False)
+        except ValueError:
+            number = data.get("id") if isinstance(data, dict) and "method" not in data else None
+            if type(number) not in (int, str):
+                return None
+            wrong = ErrorData(code=_NOT_VALID, message=f"the server's answer is not valid JSON-RPC: {text[:300]}")
+            self._log.note(wrong.message)
+            return JSONRPCError(jsonrpc="2.0", id=clean(number) if isinstance(number, str) else number, error=wrong)
 
     async def _drain(self, running: Running) -> None:
         """Nobody listens any more: a server that is still writing must not hang on a full pipe."""

@@ -85,6 +85,10 @@ def call(request: dict[str, Any]) -> None:
     if what.get("closeout"):
         os.close(1)
         time.sleep(9999)
+    if "line" in what:
+        sys.stdout.write(what["line"].replace("ID", json.dumps(request["id"])) + "\n")
+        sys.stdout.flush()
+        return
     if "sleep" in what:
         time.sleep(what["sleep"])
     token = (request["params"].get("_meta") or {}).get("progressToken")

@@ -72,6 +72,31 @@ async def test_a_call_that_hangs_times_out_and_the_server_is_started_anew(mcp: W
         assert texts(await mcp.call(room, "mcp__d__ok")) == ["fine"]
 
 
+async def test_half_a_surrogate_pair_in_an_answer_is_replaced(mcp: World) -> None:
+    lone = {"result": {"content": [{"type": "text", "text": "a\ud800b \ud83d\ude00"}]}}
+    mcp.servers.add("d", tools=[tool("lone")], calls={"lone": lone})
+    async with mcp.open() as room:
+        assert texts(await mcp.call(room, "mcp__d__lone")) == ["a\ufffdb \U0001f600"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"jsonrpc": "2.0", "id": ID, "result": [1]}',
+        '{"jsonrpc": "2.0", "id": ID}',
+        '{"id": ID, "error": "it went wrong"}',
+    ],
+)
+async def test_an_answer_that_is_not_valid_is_an_error_of_its_call(mcp: World, line: str) -> None:
+    mcp.servers.add("d", tools=[tool("odd"), tool("ok")], calls={"odd": {"line": line}})
+    async with mcp.open() as room:
+        async with asyncio.timeout(10):
+            with pytest.raises(ToolError, match="the server's answer is not valid JSON-RPC"):
+                await mcp.call(room, "mcp__d__odd")
+        assert texts(await mcp.call(room, "mcp__d__ok")) == ["ok {}"]
+        assert states(room) == {"d": "connected"}
+
+
 async def test_an_interrupted_call_returns_at_once_and_the_server_is_told(mcp: World, tmp_path: object) -> None:
     notes = mcp.cwd.parent / "notes"
     mcp.servers.add("d", tools=[tool("slow"), tool("ok")], calls={"slow": {"sleep": 0.3}}, notes=str(notes))
