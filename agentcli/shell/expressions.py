@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from agentcli.shell.directories import Dirs
+from agentcli.shell.evaluating import holds_command
 from agentcli.shell.tree import SUBSTITUTIONS, hidden_command
 from agentcli.shell.values import Assignment, Piece, Redirect, SimpleCommand, Via, Word, names
 from agentcli.shell.words import NotUnderstood, read_word, read_words, source_of
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 Outcome: TypeAlias = tuple[Dirs, Dirs]
 """Where the shell may stand afterwards: if the command succeeded, if it failed."""
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
 _EXECUTES = re.compile(r"[`\[]|\$\(")
 STATEMENTS = names(
@@ -49,6 +50,7 @@ class Expressions(ABC):
         self.problems: list[str] = []
         self.caution = ""
         self._arithmetic: set[str] = set()
+        self._tested: set[str] = set()
 
     @abstractmethod
     def _sequence(self, nodes: Iterable[Node], dirs: Dirs, scope: Scope) -> Outcome:
@@ -61,7 +63,7 @@ class Expressions(ABC):
             if child.type == "subscript":
                 self._evaluated(child)
             self._expressions(child, dirs, scope)
-        name = _IDENTIFIER.match(source_of(node))
+        name = IDENTIFIER.match(source_of(node))
         if not _ASSIGNMENT.match(source_of(node)):
             self.problems.append("an assignment that bash takes for a command")
         value = node.children[-1] if node.children[-1].is_named and len(node.children) > 2 else None
@@ -87,7 +89,7 @@ class Expressions(ABC):
 
     def _evaluated(self, node: Node) -> None:
         """Arithmetic evaluates what its variables hold."""
-        self._arithmetic |= set(_IDENTIFIER.findall(source_of(node)))
+        self._arithmetic |= set(IDENTIFIER.findall(source_of(node)))
         if hidden_command(node):
             self.problems.append("arithmetic that evaluates a command")
 
@@ -131,6 +133,8 @@ class Expressions(ABC):
     def finish(self) -> None:
         """What can only be said when all is read: variables that arithmetic evaluates may hold commands."""
         for item in self.assignments:
+            if item.name in self._tested and holds_command(item):
+                self.problems.append(f"${item.name}, whose value holds a command that a builtin may evaluate")
             if item.name not in self._arithmetic:
                 continue
             if item.value.dynamic:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentcli.shell.directories import START, Dirs, after_cd, join
-from agentcli.shell.expressions import Expressions, Outcome, Scope
+from agentcli.shell.evaluating import evaluated_test, evaluates, names_taken
+from agentcli.shell.expressions import IDENTIFIER, Expressions, Outcome, Scope
 from agentcli.shell.inner import Inner
 from agentcli.shell.redirects import read_redirect
 from agentcli.shell.tree import RESERVED, doubts, hidden_command, lone_dash, parse_tree
@@ -202,6 +203,9 @@ class Walker(Expressions):
             self._evaluated(node)
         elif hidden_command(node):
             self.problems.append("a test that evaluates a command")
+        if wrong := evaluated_test(text):
+            self.problems.append(wrong)
+        self._tested |= set(IDENTIFIER.findall(text))
         self._expressions(node, dirs, scope)
         return dirs, dirs
 
@@ -332,6 +336,8 @@ class Walker(Expressions):
         problem = command.problem
         if command.words and any(p.kind != "text" for p in command.words[0].pieces):
             problem = "the name of the program is only known when it runs"
+        problem = problem or evaluates(command)
+        self._tested |= names_taken(command)
         self.commands.append(
             replace(
                 command,
