@@ -10,10 +10,11 @@ import sys
 import tempfile
 import webbrowser
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
+from agentcli.cli.mcp_new import NewServer, check_name, summary
 from agentcli.conversation import ConversationCache
 from agentcli.errors import SettingsError, SetupError, UsageError, UserError
 from agentcli.mcp import Configuration, Ground, McpRoom, ServerEntry, ServerStatus, Wiring, make_room
@@ -32,43 +33,6 @@ from agentcli.settings.trust import TrustStore, project_of
 WRITABLE: tuple[Scope, ...] = ("local", "project", "user")
 MARKS = {"connected": "ok", "pending": "...", "needs-auth": "login", "failed": "FAILED", "disabled": "off"}
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewServer:
-    """What ``agentcli mcp add`` was given.  ``target`` is the address, or the command and its arguments."""
-
-    name: str
-    target: Sequence[str]
-    transport: str = ""
-    scope: str = "local"
-    env: Sequence[str] = ()
-    headers: Sequence[str] = ()
-    client_id: str = ""
-    callback_port: int = 0
-
-    def entry(self) -> JsonObject:
-        """The entry as it is stored.  ``UsageError`` where the parts don't fit together."""
-        if not self.target:
-            raise UsageError("agentcli mcp add NAME URL, or agentcli mcp add NAME -- COMMAND ARGUMENTS …")
-        address = self.target[0].startswith(("http://", "https://"))
-        transport = self.transport or ("http" if address else "stdio")
-        if transport not in ("stdio", "http", "sse"):
-            raise UsageError(f"--transport {transport}: use stdio, http or sse")
-        if transport == "stdio":
-            if self.headers or self.client_id or self.callback_port:
-                raise UsageError("--header, --client-id and --callback-port are for servers with an address")
-            stdio: JsonObject = {"command": self.target[0], "args": list(self.target[1:])}
-            return {**stdio, **({"env": _pairs(self.env, "=", "--env")} if self.env else {})}
-        if len(self.target) > 1 or self.env:
-            raise UsageError(f"a server of type {transport} takes one address, and no --env")
-        made: JsonObject = {"type": transport, "url": self.target[0]}
-        if self.headers:
-            made["headers"] = _pairs(self.headers, ":", "--header")
-        oauth = {"clientId": self.client_id, "callbackPort": self.callback_port}
-        if any(oauth.values()):
-            made["oauth"] = {k: v for k, v in oauth.items() if v}
-        return made
 
 
 def add_server(new: NewServer) -> int:
@@ -198,19 +162,26 @@ async def _statuses(*, check: bool, only: str = "") -> tuple[ServerStatus, ...]:
 def _store(name: str, entry: Any, scope: str) -> int:
     if scope not in WRITABLE:
         raise UsageError(f"--scope {scope}: use local, project or user")
-    if not name.strip():
-        raise UsageError("a server needs a name")
+    check_name(name)
     ground = _ground()
     _check(name, entry, scope, ground)
+    before: list[Any] = []
     if scope == "project":
         path = _project_file(ground.cwd)
-        edit_file(path, lambda data: _object(data, path).__setitem__(name, entry), private=False)
+
+        def change(data: JsonObject) -> None:
+            servers = _object(data, path)
+            before[:] = [servers[name]] if name in servers else []
+            servers[name] = entry
+
+        edit_file(path, change, private=False)
         where: Path | None = path
     else:
         store = ServerStore(project_of(ground.cwd, ground.env).key, ground.env)
-        store.add(scope, name, entry)
+        before = store.add(scope, name, entry)
         where = store.path
-    _say(f"Added {name} ({scope}, {where}).")
+    done = f"Replaced {name} (was: {summary(before[0])}; " if before else f"Added {name} ("
+    _say(f"{done}{scope}, {where}).")
     return 0
 
 
@@ -281,16 +252,6 @@ def _with_server(name: str, run: Callable[[Ground, ServerEntry, ProcessManager],
         return asyncio.run(inside())
     except ServerError as error:
         raise SetupError(f"MCP server {name}: {error}") from error
-
-
-def _pairs(given: Sequence[str], sign: str, flag: str) -> dict[str, str]:
-    found = {}
-    for text in given:
-        name, there, value = text.partition(sign)
-        if not there or not name.strip():
-            raise UsageError(f"{flag} {text!r}: write NAME{sign}VALUE")
-        found[name.strip()] = value.strip() if sign == ":" else value
-    return found
 
 
 def _say(text: str) -> None:

@@ -25,7 +25,8 @@ def add(
     callback_port: Annotated[int, typer.Option(help="Port of the OAuth callback.")] = 0,
 ) -> int:
     """Adds a server: agentcli mcp add [OPTIONS] NAME URL, or NAME COMMAND ARGUMENTS …"""
-    from agentcli.cli.mcp import NewServer, add_server
+    from agentcli.cli.mcp import add_server
+    from agentcli.cli.mcp_new import NewServer
 
     return add_server(
         NewServer(

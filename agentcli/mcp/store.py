@@ -73,14 +73,18 @@ class ServerStore:
 
         self._change(change)
 
-    def add(self, scope: str, name: str, entry: JsonObject) -> None:
-        """Stores an entry under ``user`` or ``local``.  ``SetupError`` if it can't be written."""
+    def add(self, scope: str, name: str, entry: JsonObject) -> list[Any]:
+        """Stores an entry under ``user`` or ``local``; returns the one that stood there, if any.  ``SetupError`` if it
+        can't be written."""
+        before: list[Any] = []
 
         def change(data: JsonObject) -> None:
             servers = _servers(data if scope == "user" else _project_entry(data, self._project))
+            before[:] = [servers[name]] if name in servers else []
             servers[name] = entry
 
         self._change(change)
+        return before
 
     def remove(self, scope: str, name: str) -> bool:
         """Whether there was such an entry.  ``SetupError`` if the file can't be written."""

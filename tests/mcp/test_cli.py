@@ -11,7 +11,6 @@ from typing import Any, cast
 import pytest
 
 from agentcli.cli.mcp import (
-    NewServer,
     add_json,
     add_server,
     get_server,
@@ -20,6 +19,7 @@ from agentcli.cli.mcp import (
     logout_server,
     remove_server,
 )
+from agentcli.cli.mcp_new import NewServer
 from agentcli.commands.base import CommandContext
 from agentcli.commands.mcp import COMMAND, run
 from agentcli.errors import SetupError, UsageError, UserError
@@ -95,6 +95,11 @@ def test_a_servers_project_entry_is_for_everybody_and_keeps_the_files_rest(repo:
         (NewServer(name="x", target=["x"], headers=["A: b"]), "are for servers with an address"),
         (NewServer(name="x", target=["http://x", "y"]), "takes one address"),
         (NewServer(name="x", target=["x"], env=["A"]), "write NAME=VALUE"),
+        (NewServer(name="x", target=["--transport", "http", "http://x"]), "--transport: options stand in front of"),
+        (NewServer(name="x", target=["http://x", "--transport", "http"]), "--transport: options stand in front of"),
+        (NewServer(name="--user", target=["x", "http://x"]), "there is no option --user"),
+        (NewServer(name="a b", target=["x"]), "the name 'a b' can't be used: only letters"),
+        (NewServer(name="../x", target=["x"]), "only letters"),
         (NewServer(name="x", target=["nonsense"], transport="http"), "url must begin with"),
     ],
 )
@@ -120,6 +125,16 @@ def test_wrong_names_and_places_are_named(world: Path, home: Path) -> None:
     (home / ".claude.json").write_text('{"mcpServers": {"theirs": {"command": "x"}}}')
     with pytest.raises(UserError, match="which agentcli does not write"):
         remove_server("theirs")
+
+
+@pytest.mark.parametrize("scope", ["local", "project", "user"])
+def test_a_server_in_the_place_of_another_says_which(repo: Path, capsys: Capture, scope: str) -> None:
+    assert add_server(NewServer(name="s", target=["run", "--port", "1"], scope=scope)) == 0
+    assert capsys.readouterr().out.startswith("Added s (")
+    assert add_server(NewServer(name="s", target=["http://x/mcp"], scope=scope)) == 0
+    assert capsys.readouterr().out.startswith(f"Replaced s (was: run --port 1; {scope}, /")
+    assert add_json("s", '{"command": "b"}', scope=scope) == 0
+    assert capsys.readouterr().out.startswith(f"Replaced s (was: http://x/mcp; {scope}, /")
 
 
 @dataclass
