@@ -96,9 +96,12 @@ def test_home_that_can_not_be_written(project: Path, home: Path) -> None:
     assert sorted(p.name for p in project.iterdir()) == []
 
 
-def test_no_home_at_all(project: Path) -> None:
+@pytest.mark.parametrize("home", ["gone/home", "file/home"])
+def test_no_home_at_all(project: Path, tmp_path: Path, home: str) -> None:
+    """Where one can be made, and where nothing can be."""
+    (tmp_path / "file").touch()
     with ApiServer("fine") as api:
-        done = run("-p", "hi", cwd=project, env={**SERVER, "ANTHROPIC_BASE_URL": api.url, "HOME": "/nonexistent"})
+        done = run("-p", "hi", cwd=project, env={**SERVER, "ANTHROPIC_BASE_URL": api.url, "HOME": str(tmp_path / home)})
     assert (done.code, done.out) == (0, "fine\n")
     assert sorted(p.name for p in project.iterdir()) == []
 
