@@ -112,7 +112,7 @@ def chat(
         allow_bypass=allow_dangerously_skip_permissions or dangerously_skip_permissions,
         allowed_tools=split_rules(allowed_tools or []),
         disallowed_tools=split_rules(disallowed_tools or []),
-        tools=None if tools in (None, "default") else tuple(t for t in str(tools).split(",") if t.strip()),
+        tools=None if tools in (None, "default") else tuple(n for t in str(tools).split(",") if (n := t.strip())),
         max_turns=max_turns,
         max_budget_usd=max_budget_usd,
         settings=settings,

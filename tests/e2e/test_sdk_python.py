@@ -142,7 +142,7 @@ async def test_an_error_becomes_an_exception(api: ApiServer, project: Path) -> N
         await asked("for ever", options(project, max_turns=1, allowed_tools=["Bash"]))
 
 
-@pytest.mark.skip(reason="MCP servers of the client need the MCP room, which is not wired into sessions yet")
+@pytest.mark.skip(reason="servers of type sdk, which live in the client, are not supported yet")
 async def test_tools_of_the_client(api: ApiServer, project: Path) -> None:
     """An in-process MCP server of the client answers a call."""
 

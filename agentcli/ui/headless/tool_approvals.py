@@ -57,6 +57,7 @@ class ToolApprovals:
     async def _ask(self, event: PermissionAsked) -> Answer:
         if self._session.mcp is not None:
             await self._session.mcp.wait_named(self._tool)
+            await self._session.mcp.between_steps()  # its tools are listed once it is connected
         tool = self._session.toolbox.tools.get(self._tool)
         if tool is None:
             raise UsageError("there is no such tool (is its server configured and connected?)")
