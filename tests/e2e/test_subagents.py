@@ -137,7 +137,8 @@ async def test_an_interruption_ends_every_subagent_and_leaves_a_valid_conversati
     async with stage.session() as session:
         stage.play(reply(*(task(f"sleep {n}") for n in range(3))))
         turn = asyncio.create_task(session.run(UserInput("go")))
-        await until(lambda: len(list(stage.project.glob("pid*"))) == 3, seconds=30)
+        # A shell makes the file first and fills it then.
+        await until(lambda: sum(p.stat().st_size > 1 for p in stage.project.glob("pid*")) == 3, seconds=30)
         pids = [int(p.read_text()) for p in stage.project.glob("pid*")]
         session.interrupt()
         finished = await turn
@@ -330,8 +331,8 @@ async def test_closing_a_session_ends_what_works_in_the_background(stage: Stage)
     stage.api.lane("sleep", reply(sleeping))
     async with stage.session() as session:
         await stage.say(session, "go", reply(task("sleep", run_in_background=True)), "It runs.")
-        await until((stage.project / "pid").exists, seconds=30)
-        pid = int((stage.project / "pid").read_text() or 0)
+        await until(lambda: sum(p.stat().st_size > 1 for p in stage.project.glob("pid")) == 1, seconds=30)
+        pid = int((stage.project / "pid").read_text())
     assert not Path(f"/proc/{pid}").exists()
 
 
