@@ -46,6 +46,8 @@ class Connections:
     transcript: Callable[[], str]
     warn: Callable[[str], None]
     ask_model: AskModel | None = None
+    env_file: Callable[[], Path] | None = None
+    """The file whose exports later shell commands get."""
 
 
 def connect(extensions: Extensions, to: Connections) -> HookRoom:
@@ -79,6 +81,7 @@ def connect(extensions: Extensions, to: Connections) -> HookRoom:
         common=lambda: common_fields(to),
         notify=to.warn,
         ask_model=to.ask_model,
+        env_file=to.env_file,
         matches_rule=lambda rule, tool, given: about(rule, ToolCall("hook", tool, given), to.gate),
     )
     room = HookRoom(config, means)

@@ -28,6 +28,9 @@ from agentcli.tools.mcp_call import McpCall, resolve
 from agentcli.tools.registry import builtin_tools
 from agentcli.tools.tool_search import ToolSearch
 
+ENV_FILE = "session-env.sh"
+"""In the shell's private directory: what hooks at the session's start set for later commands."""
+
 
 @dataclass(slots=True)
 class Toolbox:
@@ -124,7 +127,11 @@ def make_means(
 ) -> Means:
     """``directory`` is the session's private directory (made when it is first needed)."""
     processes = ProcessManager()
-    shell = Shell(processes, directory() / "shell", base=lambda: world.env, startup=not world.bare)
+    private = directory() / "shell"
+    env_file = private / ENV_FILE
+    named = world.env.get("CLAUDE_ENV_FILE", "").strip()
+    given = (world.workspace.start / Path(named).expanduser(),) if named else ()
+    shell = Shell(processes, private, base=lambda: world.env, startup=not world.bare, env_files=(*given, env_file))
     return Means(world=world, processes=processes, shell=shell, read_only=read_only, references=references)
 
 
@@ -165,6 +172,14 @@ class ContextFactory:
         if self.scratch is not None:
             own["AGENTCLI_SCRATCH"] = str(private_directory(self.scratch))
         return own
+
+    def env_file(self) -> Path:
+        """The file in which a hook at the session's start leaves ``export`` lines for later shell commands; made empty
+        where there is none.  ``OSError`` if it can't be."""
+        path = private_directory(self.directory() / "shell") / ENV_FILE
+        if not path.exists():
+            write_private(path, b"")
+        return path
 
     def spill(self, text: str, suffix: str) -> Path:
         """Writes a whole oversized result to a private file of the session.  ``OSError`` if it can't be written."""

@@ -67,7 +67,7 @@ class Shell:
 
     ``directory`` is a private directory of the session.  ``base`` gives the environment to start from (by default this
     process's), ``hidden`` names that children must not see besides our keys.  ``startup`` says whether the user's
-    start-up file is asked for aliases and functions; ``env_file`` is sourced before each command if it exists;
+    start-up file is asked for aliases and functions; ``env_files`` are sourced before each command, those that exist;
     ``wrap`` may put a sandbox around the shell's command (which must let it write in ``directory``).
     """
 
@@ -79,7 +79,7 @@ class Shell:
         base: Callable[[], Mapping[str, str]] = lambda: os.environ,
         hidden: Iterable[str] = (),
         startup: bool = True,
-        env_file: Path | None = None,
+        env_files: Sequence[Path] = (),
         wrap: Wrap | None = None,
     ) -> None:
         self._manager = manager
@@ -87,7 +87,7 @@ class Shell:
         self._base = base
         self._hidden = tuple(hidden)
         self._startup = startup
-        self._env_file = env_file
+        self._env_files = tuple(env_files)
         self._wrap = wrap
         self._numbers = itertools.count(1)
         self._snapshot: asyncio.Task[Path | None] | None = None
@@ -154,8 +154,8 @@ class Shell:
         if snapshot is not None:
             aliases = "shopt -s expand_aliases; " if self.kind == "bash" else ""
             steps.append(f"{aliases}. {shlex.quote(str(snapshot))} >/dev/null 2>&1")
-        if self._env_file is not None:
-            quoted = shlex.quote(str(self._env_file))
+        for file in self._env_files:
+            quoted = shlex.quote(str(file))
             steps.append(f"[ ! -f {quoted} ] || . {quoted}")
         if record is not None:
             trap = f"\\command pwd -P >| {shlex.quote(str(record))} 2>/dev/null"

@@ -102,7 +102,7 @@ async def test_plain_sh_runs_commands_too(project: Path) -> None:
 
 async def test_exports_of_an_environment_file_reach_every_command(project: Path) -> None:
     file = project / "exports"
-    async with bash_world(project, env_file=file) as made:
+    async with bash_world(project, env_files=[file]) as made:
         assert await made.run("echo [$FROM_HOOK]") == ("[]", False)
         file.write_text("export FROM_HOOK=yes\n")
         assert await made.run("echo [$FROM_HOOK]") == ("[yes]", False)

@@ -59,6 +59,8 @@ class HookMeans:
     notify: Callable[[str], None] = _quiet
     ask_model: AskModel | None = None
     matches_rule: MatchesRule | None = None
+    env_file: Callable[[], Path] | None = None
+    """``CLAUDE_ENV_FILE`` of hooks at the session's start: what they export there, later shell commands get."""
 
 
 async def run_hook(handler: Handler, payload: str, means: HookMeans) -> Answer:
@@ -103,7 +105,7 @@ async def _ran(handler: Handler, payload: str, means: HookMeans, seconds: float)
     finished = await means.processes.run(
         _command(handler, means.project),
         cwd if cwd.is_dir() else means.project,
-        env={**without_keys(means.environment()), "CLAUDE_PROJECT_DIR": str(means.project)},
+        env=_environment(handler, means),
         stdin=(payload + "\n").encode("utf-8", "replace"),
         stderr="collect",
         timeout=seconds,
@@ -113,6 +115,13 @@ async def _ran(handler: Handler, payload: str, means: HookMeans, seconds: float)
         if output.file is not None:
             output.file.unlink(missing_ok=True)
     return finished
+
+
+def _environment(handler: Handler, means: HookMeans) -> dict[str, str]:
+    env = {**without_keys(means.environment()), "CLAUDE_PROJECT_DIR": str(means.project)}
+    if handler.event == "SessionStart" and means.env_file is not None:
+        env["CLAUDE_ENV_FILE"] = str(means.env_file())
+    return env
 
 
 def _command(handler: Handler, project: Path) -> list[str]:
