@@ -257,11 +257,13 @@ class ModeChanged:
 
 @dataclass(frozen=True, slots=True)
 class ModelChanged:
-    """The model, effort or thinking setting changed.  Between turns."""
+    """The model, effort or thinking setting changed.  Between turns; with ``for_turn`` also in one, to whose end it
+    holds (another one says what holds again)."""
 
     model: str
     effort: str | None = None
     thinking: str = "default"
+    for_turn: bool = False
 
 
 @dataclass(frozen=True, slots=True)

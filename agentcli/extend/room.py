@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -147,10 +148,13 @@ class Extensions:
 
     # --- skills and commands ----------------------------------------------------------------------------------------
 
-    async def invoke(self, name: str, arguments: str = "", *, by: Literal["model", "user"] = "model") -> InvokedSkill:
-        """Reads and expands a skill or command.  ``UserError`` if it can't be used."""
+    async def invoke(
+        self, name: str, arguments: str = "", *, by: Literal["model", "user"] = "model", subagent: bool = False
+    ) -> InvokedSkill:
+        """Reads and expands a skill or command.  ``UserError`` if it can't be used.  ``subagent``: it is one that
+        reads the text; the model of the main conversation is left alone."""
         found = await self._invoker.invoke(name, arguments, by=by)
-        self.on_invoke(found)
+        self.on_invoke(replace(found, model=None, effort=None) if subagent else found)
         return found
 
     async def typed(self, line: str) -> InvokedSkill | None:

@@ -99,7 +99,7 @@ def _cause(last: Last, sent: Sent, change: Change | None, *, read: int, readable
 def _because(change: Change, intent: str) -> str:
     """The cause with its intent, unless that only says the same ("model changed by model switch")."""
     same = not intent or change.cause.startswith(intent.partition(" ")[0])
-    return change.cause if same or "model changed" in change.cause else f"{change.cause} by {intent}"
+    return change.cause if same else f"{change.cause} by {intent}"
 
 
 def lost_cost(lost: int, info: ModelInfo, usage: Usage) -> float | None:

@@ -12,8 +12,8 @@ class InvokedSkill:
     """A skill or custom command with everything put in: what the model gets.
 
     ``allowed_tools`` are permission rules that hold until the user's next message, ``disallowed_tools`` tools that must
-    not be used until then; ``model`` and ``effort`` are for
-    the rest of the turn (``None``: unchanged).  With ``fork`` the text is the task of a subagent of kind ``agent``.
+    not be used until then; ``model`` and ``effort`` are for the rest of the turn that it starts or is invoked in
+    (``None``: unchanged).  With ``fork`` the text is the task of a subagent of kind ``agent``.
     ``notes`` are for the user.
     """
 

@@ -42,6 +42,7 @@ from agentcli.runtime.servers import make_servers
 from agentcli.runtime.session import Session
 from agentcli.runtime.side_question import page_reader, small_model
 from agentcli.runtime.toolbox import ContextFactory, make_means
+from agentcli.runtime.turnmodel import TurnModel
 from agentcli.runtime.waking import Waking
 from agentcli.runtime.world import World, scratch_enabled
 from agentcli.sessions import OpenSession, SessionStore, recorder, restored_cache
@@ -165,6 +166,7 @@ class Assembly:
         if self.opened.loaded is not None:
             here = "Skill" in self.toolbox.tools
             self.extended.resume(self.state.cache.sections, self.state.messages, skill_tool=here)
+        self.extended.model = TurnModel(self.state, self.models, self.prompt, self.events.emit, made.switch_price)
         self.waking.ticker = make_ticker(self.world, SessionTurns(made, self.agent, ledger))
         self.gate.on_mode = lambda mode: self.events.emit(ModeChanged(mode))
         self.events.subscribe(recorder(self.journal), first=True)
@@ -245,6 +247,7 @@ class Assembly:
             transcript=lambda: str(self.opened.path or ""),
             warn=self.warn,
             ask_model=small_model(self.client, self.models.resolve),
+            env_file=self.contexts.env_file,
         )
         return Extended(
             self.extensions,

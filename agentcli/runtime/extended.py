@@ -10,8 +10,10 @@ from agentcli.extend.hooks import HookRoom
 from agentcli.extend.room import Extensions
 from agentcli.messages import Message
 from agentcli.ports.permissions import Behavior, HookEvent, Hooks, HookVerdict, NoHooks
+from agentcli.ports.skills import InvokedSkill
 from agentcli.runtime.extension_means import Connections, SkillGrants, connect, renew
 from agentcli.runtime.session_hooks import SessionHooks, Source
+from agentcli.runtime.turnmodel import TurnModel
 from agentcli.settings.merged import Settings
 
 _ORDER: tuple[Behavior | None, ...] = ("deny", "ask", "allow", None)
@@ -62,8 +64,10 @@ class Extended:
         self.room: HookRoom = connect(extensions, means)
         self.hooks: Hooks = self.room if isinstance(given, NoHooks) else JointHooks(given, self.room)
         self.around = SessionHooks(self.hooks, emit, tell)
+        self.model: TurnModel | None = None
+        """Gives turns the model that skills bring.  Set by the runtime once there is one to switch."""
         self._grants = SkillGrants(means.gate, means.world.workspace.start)
-        extensions.on_invoke = self._grants.give
+        extensions.on_invoke = self._invoked
         extensions.window = window
 
     def resume(self, sections: Mapping[str, str | None], messages: Iterable[Message], *, skill_tool: bool) -> None:
@@ -76,11 +80,22 @@ class Extended:
 
     async def turn_begins(self) -> None:
         """Before a prompt is taken on.  Cancelled, the hooks go on."""
-        await self.around.ready()
-        self._grants.turn_begins()
+        try:
+            await self.around.ready()
+        finally:
+            self._grants.turn_begins()
+            if self.model is not None:
+                self.model.turn_begins()
 
     def turn_ended(self) -> None:
         self._grants.turn_ended()
+        if self.model is not None:
+            self.model.turn_ended()
+
+    def _invoked(self, skill: InvokedSkill) -> None:
+        self._grants.give(skill)
+        if self.model is not None:
+            self.model.give(skill)
 
     async def cleared(self, *, model: str) -> None:
         """``/clear``: the one conversation ended, another begins."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from agentcli.agent.rooms import Limits
 from agentcli.agent.state import SessionState
@@ -18,6 +18,7 @@ from agentcli.permissions.broker import Broker
 from agentcli.permissions.gate import Gate
 from agentcli.ports.model import ModelClient
 from agentcli.ports.permissions import Hooks
+from agentcli.ports.skills import InvokedSkill
 from agentcli.ports.tools import ToolContext, Workspace
 from agentcli.prompt.source import PromptSource
 from agentcli.runtime.deferred import ServerTools
@@ -52,6 +53,16 @@ class Parent:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentSkills:
+    """``ports.skills.Skills`` of a subagent, which keeps the model that it was given."""
+
+    extensions: Extensions
+
+    async def invoke(self, name: str, arguments: str = "", *, by: Literal["model", "user"] = "model") -> InvokedSkill:
+        return await self.extensions.invoke(name, arguments, by=by, subagent=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Contexts:
     """``Rooms.context`` of a subagent: every call begins in the start directory."""
 
@@ -82,6 +93,6 @@ class Contexts:
         parent = self.parent
         return {
             "spawner": self.crew.for_call(tool_use_id),
-            "skills": parent.extensions,
+            "skills": AgentSkills(parent.extensions),
             "reader": page_reader(parent.client, parent.models, self.state),
         }

@@ -136,7 +136,7 @@ class Spawning:
         parent = self._parent
         model = self._model(hire, definition)
         info = parent.models.info(model)
-        effort = definition.effort or parent.state.effort
+        effort = hire.order.effort or definition.effort or parent.state.effort
         return SessionState(
             session_id=parent.state.session_id,
             model=model,

@@ -18,7 +18,8 @@ def recorder(journal: Journal) -> Listener:
             case ModeChanged(mode=mode):
                 journal.append("mode", {"mode": mode})
             case ModelChanged():
-                journal.append("model", {"model": event.model, "effort": event.effort, "thinking": event.thinking})
+                choice = {"model": event.model, "effort": event.effort, "thinking": event.thinking}
+                journal.append("model", {**choice, **({"for_turn": True} if event.for_turn else {})})
             case CacheObserved():
                 journal.append("cache", asdict(event))
             case Notice() if event.severity != "info":

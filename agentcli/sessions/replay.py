@@ -59,6 +59,8 @@ class Replay:
     interrupted: bool = False
     first_prompt: str = ""
     notes: list[str] = field(default_factory=list)
+    own: tuple[str | None, str | None] | None = None
+    """Model and effort of the session, while a turn has others."""
 
     def take(self, entry: dict[str, Any]) -> None:
         """Applies one entry; kinds of other versions change nothing."""
@@ -95,6 +97,8 @@ class Replay:
 
     def settle(self) -> None:
         """Makes the conversation valid where a process ended in its middle."""
+        if self.own is not None:
+            (self.model, self.effort), self.own = self.own, None
         if self.deltas:
             self._keep_shown_text()
         if self.results and self.messages:
@@ -166,6 +170,7 @@ class Replay:
             case "mode":
                 self.mode = str(entry["mode"])
             case "model":
+                self.own = (self.own or (self.model, self.effort)) if entry.get("for_turn") else None
                 self.model, self.effort = str(entry["model"]), entry.get("effort")
                 self.thinking = str(entry.get("thinking") or "default")
             case _:

@@ -50,6 +50,12 @@ async def _forked(found: InvokedSkill, ctx: ToolContext) -> ToolResult:
     delegation: Delegation | None = ctx.services.get("spawner")
     if delegation is None:
         raise ToolError(f"The skill {found.name} runs in a subagent, and this session has none. Do its work yourself.")
-    order = AgentOrder(agent=found.agent or FORK_AGENT, prompt=found.text, description=found.name, model=found.model)
+    order = AgentOrder(
+        agent=found.agent or FORK_AGENT,
+        prompt=found.text,
+        description=found.name,
+        model=found.model,
+        effort=found.effort,
+    )
     report = await delegation.run(order)
     return text_result(report.text, summary=plural(report.steps, "step"), is_error=report.is_error)

@@ -244,7 +244,7 @@ async def test_a_fallback_in_the_middle_of_a_turn_is_accepted_and_named(stage: S
         look = reply(thinking("I look."), tool_use("Read", {"file_path": str(stage.project / "a.py")}))
         await stage.say(session, "Read it.", look, *[error(529)] * 3, reply(thinking("Seen."), text("It is 1.")))
         assert stage.requests[-1].model == "claude-opus-5-5"
-        assert session.monitor.last.cause == "model changed (claude-sonnet-5-5 to claude-opus-5-5)"
+        assert session.monitor.last.cause == "model changed (claude-sonnet-5-5 to claude-opus-5-5) by fallback"
         await stage.say(session, "And now?", "Back.")
         assert stage.requests[-1].model == "claude-sonnet-5-5"
         assert session.monitor.last.cause == "model changed (claude-opus-5-5 to claude-sonnet-5-5)"
