@@ -5,35 +5,32 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
 from typing import Literal
 
+from agentcli.cli.arguments import without_inert
+from agentcli.cli.chat import parse
+from agentcli.cli.start import Launch
+from agentcli.modes.loop import LoopPlan
 from agentcli.runtime.explain import explain_prompt
-from agentcli.runtime.options import SessionOptions
 
 Form = Literal["table", "raw", "json"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptQuestion:
-    model: str | None = None
-    system_prompt: str = ""
-    append_system_prompt: str = ""
-    agent: str = ""
-    interactive: bool = True
+def run_prompt(arguments: list[str], *, loop: bool, form: Form) -> int:
+    """Prints, in the wanted form, the prompt that a conversation with these arguments would begin with; 0.
 
-
-def run_prompt(question: PromptQuestion, *, form: Form) -> int:
-    """Prints the prompt in the wanted form; 0.  ``UserError`` for a wrong agent or settings file."""
-    options = SessionOptions(
-        cwd=Path.cwd(),
-        interactive=question.interactive,
-        model=question.model,
-        system_prompt=question.system_prompt,
-        append_system_prompt=question.append_system_prompt,
-        agent=question.agent,
+    ``loop``: that of loop mode.  ``UserError`` for what the conversation itself would refuse.
+    """
+    given = parse(without_inert(arguments)[0])
+    if not isinstance(given, Launch):
+        return given
+    options = replace(
+        given.options,
+        interactive=not given.headless,
+        resume=None,
         persist=False,
+        loop=LoopPlan(prompt=given.prompt) if loop else None,
     )
     explained = asyncio.run(explain_prompt(options))
     if form == "json":

@@ -80,27 +80,20 @@ def doctor(as_json: Json = False) -> int:
     return run_doctor(as_json=as_json)
 
 
-@app.command()
+@app.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 def prompt(
+    context: typer.Context,
     as_json: Json = False,
     raw: Annotated[bool, typer.Option(help="The exact blocks, as they are sent.")] = False,
-    model: Annotated[str | None, typer.Option()] = None,
-    system_prompt: Annotated[str, typer.Option()] = "",
-    append_system_prompt: Annotated[str, typer.Option()] = "",
-    agent: Annotated[str, typer.Option()] = "",
-    headless: Annotated[bool, typer.Option("--print", "-p", help="As a headless run would send it.")] = False,
+    loop: Annotated[bool, typer.Option("--loop", help="As `agentcli loop` would send it.")] = False,
 ) -> int:
-    """Every byte of the system prompt that the model would be told here, by part.  Asks no server."""
-    from agentcli.cli.prompt import PromptQuestion, run_prompt
+    """Every byte of the system prompt that the model would be told here, by part.  Asks no server.
 
-    question = PromptQuestion(
-        model=model,
-        system_prompt=system_prompt,
-        append_system_prompt=append_system_prompt,
-        agent=agent,
-        interactive=not headless,
-    )
-    return run_prompt(question, form="json" if as_json else "raw" if raw else "table")
+    Takes every option of `agentcli` beside its own: --system-prompt-file, --agent, --add-dir, --bare, -p …
+    """
+    from agentcli.cli.prompt import run_prompt
+
+    return run_prompt(context.args, loop=loop, form="json" if as_json else "raw" if raw else "table")
 
 
 @permissions.command("test")

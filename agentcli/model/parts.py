@@ -93,6 +93,7 @@ class RequestParts:
         prompt: SystemPrompt = self._request.system
         if prompt.global_scope and ("scope" in self._rules.off or not self._rules.first_party or not self.caching):
             prompt = replace(prompt, global_scope=False)
+        self.global_scope = prompt.global_scope
         blocks = self._rules.split(prompt, skip_global_cache_for_system_prompt=self.mcp_in_front)
         self.system = [b for b in blocks if b.text.strip()]
         if any(b.scope == "global" for b in self.system):

@@ -30,7 +30,8 @@ class WireRequest:
     """A request ready to be sent, again and again, as the same bytes.
 
     ``features`` are the optional ones that it uses; ``writes`` the prefixes that the API holds an entry for once the
-    answer has begun; ``shared_key`` names the prefix that parallel siblings share.
+    answer has begun; ``shared_key`` names the prefix that parallel siblings share.  ``global_scope`` and
+    ``mcp_in_front`` are what the system prompt was split by.
     """
 
     body: dict[str, Any]
@@ -42,6 +43,8 @@ class WireRequest:
     plan: BreakpointPlan
     writes: tuple[str, ...]
     shared_key: str
+    global_scope: bool
+    mcp_in_front: bool
 
     @property
     def headers(self) -> dict[str, str]:
@@ -94,6 +97,8 @@ class RequestBuilder:
             plan=plan,
             writes=tuple(chain[m][b] for m, b in plan.messages),
             shared_key=_shared_key(base, chain, plan, messages),
+            global_scope=parts.global_scope,
+            mcp_in_front=parts.mcp_in_front,
         )
 
     def _messages(self, request: ModelRequest, parts: RequestParts) -> tuple[Message, ...]:

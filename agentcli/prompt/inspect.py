@@ -79,15 +79,18 @@ class PromptReport:
         }
 
     def table(self) -> list[tuple[str, ...]]:
-        """Header, a line per part in the order of sending, separators and sum; for a person."""
+        """Header, a line per part in the order of sending, separators and sum; for a person.  ``reasons`` go below."""
         lines: list[tuple[str, ...]] = [("part", "region", "policy", "scope", "bytes", "tokens")]
         for row in self.rows:
-            policy = f"{row.policy}: {row.reason}" if row.reason else row.policy
             size = (f"{row.bytes:,}", f"~{row.tokens:,}") if row.included else ("–", "–")
-            lines.append((row.name, row.region, policy, row.scope or "none", *size))
+            lines.append((row.name, row.region, row.policy, row.scope or "none", *size))
         lines.append(("blank lines between parts", "", "", "", f"{self.separator_bytes:,}", ""))
         lines.append(("sum", "", "", "", f"{self.total_bytes:,}", f"~{self.total_tokens:,}"))
         return lines
+
+    def reasons(self) -> list[str]:
+        """Why each volatile part is volatile, a line each."""
+        return [f"{row.name} is {row.policy}: {row.reason}" for row in self.rows if row.reason]
 
     def raw(self) -> str:
         """The blocks exactly as sent, each behind a line that numbers it and names its scope."""

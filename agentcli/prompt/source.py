@@ -99,11 +99,13 @@ class PromptSource:
         self,
         step: StepContext,
         *,
+        global_scope: bool = True,
         skip_global_cache_for_system_prompt: bool = False,
         cache_controls: Sequence[Json | None] | None = None,
     ) -> PromptReport:
-        """The prompt of this step, explained."""
+        """The prompt of this step, explained.  ``global_scope`` false: the request gives a planned scope up."""
         prompt = await self.effective(step)
+        prompt = replace(prompt, global_scope=prompt.global_scope and global_scope)
         default = any(part.kind in ("identity", "dynamic") for part in prompt.parts)
         return inspect_prompt(
             prompt,

@@ -42,7 +42,7 @@ class Explained:
             f"level {self.report.level}{append}, path {self.report.path}, layout {self.report.layout}; "
             f"tools in front: {self.tool_bytes:,} bytes"
         )
-        return "\n".join([*lines, "", how])
+        return "\n".join([*lines, "", *self.report.reasons(), how])
 
 
 async def explain_prompt(options: SessionOptions) -> Explained:
@@ -61,9 +61,12 @@ async def explain(session: Session) -> Explained:
     wire = _wire(session, await next_request(session))
     if wire is None:
         return Explained(await session.prompt.report(step), 0)
-    skip = any(spec.mcp and not spec.deferred for spec in state.tools)
-    controls = [block.get("cache_control") for block in wire.body.get("system", ())]
-    report = await session.prompt.report(step, skip_global_cache_for_system_prompt=skip, cache_controls=controls)
+    report = await session.prompt.report(
+        step,
+        global_scope=wire.global_scope,
+        skip_global_cache_for_system_prompt=wire.mcp_in_front,
+        cache_controls=[block.get("cache_control") for block in wire.body.get("system", ())],
+    )
     return Explained(report, len(json.dumps(wire.body.get("tools", []), ensure_ascii=False).encode()))
 
 

@@ -52,6 +52,20 @@ async def test_every_byte_of_the_prompt_is_accounted_for(
     assert [b["cache_control"] for b in told["blocks"]] == [b.get("cache_control") for b in sent]
 
 
+@pytest.mark.parametrize("layout", ["split", "documented"])
+@pytest.mark.parametrize("name", ["DISABLE_PROMPT_CACHING", "CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS"])
+async def test_a_scope_that_is_given_up_is_not_shown(stage: Stage, name: str, layout: str) -> None:
+    stage.environment[name] = "1"
+    async with stage.session(settings=json.dumps({"promptCacheLayout": layout})) as session:
+        await stage.say(session, "hi", "hello")
+        explained = await explain(session)
+    sent = stage.requests[0].json["system"]
+    told = explained.report.to_json()
+    assert told["path"] == 3
+    assert [b["text"] for b in told["blocks"]] == [b["text"] for b in sent]
+    assert {s["scope"] for s in told["sections"]} <= {None, "org"}
+
+
 async def test_memory_is_sent_once_whichever_level_wins(stage: Stage) -> None:
     (stage.project / "CLAUDE.md").write_text("MARK_memory\n")
     (stage.project / ".claude" / "agents").mkdir(parents=True)

@@ -93,6 +93,7 @@ async def test_where_the_default_is_replaced_its_sections_are_not_listed() -> No
 async def test_the_volatile_section_shows_its_reason() -> None:
     report = await world().source.report(STEP)
     (volatile,) = [r for r in report.rows if r.policy == "volatile"]
+    assert report.reasons() == [f"mcp_instructions is volatile: {volatile.reason}"]
     assert (volatile.name, bool(volatile.reason)) == ("mcp_instructions", True)
 
 
