@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from agentcli.env import truthy
 from agentcli.memory import AskOutside, MemoryRoom, auto_places, read_places
+from agentcli.modes.select import proactive_active
 from agentcli.runtime.world import World
 
 
@@ -24,5 +25,13 @@ def make_memory(world: World, warn: Callable[[str], None], *, ask: AskOutside | 
         add_dirs=options.add_dirs,
         sources=options.setting_sources,
     )
-    auto = auto_places(places, world.settings, world.env, world.home, team=world.features("TEAMMEM"))
+    features = world.features
+    auto = auto_places(
+        places,
+        world.settings,
+        world.env,
+        world.home,
+        team=features("TEAMMEM"),
+        daily_log=features("KAIROS") and proactive_active(features, active=options.proactive),
+    )
     return MemoryRoom(places, home=world.home, auto=auto, warn=warn, ask=ask, create=options.persist)
