@@ -15,6 +15,7 @@ from agentcli.permissions.verdicts import Policy, Verdict, Weight, allow, by_rul
 from agentcli.ports.permissions import PermissionUpdate
 from agentcli.shell import (
     SAFE_VARIABLES,
+    ZSH_PATHS,
     CommandLine,
     SimpleCommand,
     Word,
@@ -67,6 +68,8 @@ class LineJudge:
         """Only assignments, comments or redirections."""
         if self._hides:
             yield Verdict("ask", f"it sets {self._hides[0]}", subject=self._line.text)
+        elif self._line.caution:
+            yield Verdict("ask", self._line.caution, subject=self._line.text)
         else:
             yield allow("it runs no command", subject=self._line.text)
 
@@ -114,18 +117,22 @@ class LineJudge:
         why = self._harmless(index, command)
         if not why:
             return allow("it only reads", subject=command.text)
-        edits = self._files.edits(command, hides=bool(self._hides))
+        edits = self._files.edits(command, hides=bool(self._hides or self._line.caution))
         if edits is not None:
             return edits
         if self._policy.mode == "plan":
             return Verdict("ask", f"plan mode only reads, and {why}", subject=command.text)
-        suggestions = () if self._hides or destruction else self._offers.get(index, suggestion(command))
+        suggestions = (
+            () if self._hides or self._line.caution or destruction else self._offers.get(index, suggestion(command))
+        )
         shadow = shadowed(command, self._policy) if rules else ""
         return Verdict("ask", shadow or self._why(command, rules, why), subject=command.text, suggestions=suggestions)
 
     def _why(self, command: SimpleCommand, rules: list[Rule], why: str) -> str:
         if rules and self._hides:
             return f"the line sets {self._hides[0]}, so that {command.name} may be another program"
+        if self._line.caution:
+            return self._line.caution
         if rules and _only_exact(command):
             return f"{command.program} runs its arguments; only a rule for the exact command allows that"
         unsafe = [a.name for a in command.assignments if a.name not in SAFE_VARIABLES]
@@ -137,7 +144,7 @@ class LineJudge:
         for rule in rules:
             if is_wide(rule):
                 return rule
-            if self._hides or shadowed(command, self._policy):
+            if self._hides or self._line.caution or shadowed(command, self._policy):
                 continue
             if _only_exact(command) and not is_exact(rule):
                 continue
@@ -235,7 +242,10 @@ class LineJudge:
         return lists.get(lister.program, False) and not self._harmless(before, lister)
 
     def _unsafe_for_later(self, name: str) -> bool:
-        return not harmless_name(name) or (name in self._policy.environment and name not in SAFE_VARIABLES)
+        environment = self._policy.environment
+        if name in ZSH_PATHS and any("zsh" in environment.get(n, "") for n in ("SHELL", "CLAUDE_CODE_SHELL")):
+            return True
+        return not harmless_name(name) or (name in environment and name not in SAFE_VARIABLES)
 
 
 def _options(command: SimpleCommand) -> list[Word]:

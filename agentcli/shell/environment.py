@@ -26,6 +26,9 @@ _DANGEROUS = re.compile(
     r"TERMINFO|VIRTUAL_ENV|CONDA"
 )
 
+ZSH_PATHS = names("path fpath cdpath manpath module_path")
+"""In zsh these are ``PATH`` and its like as arrays; in bash they are names like any other."""
+
 
 def harmless_name(name: str) -> bool:
     """Whether a variable of this name, set in the line, can't change what later programs do."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from agentcli.shell.arithmetic import Arithmetic
 from agentcli.shell.directories import Dirs
-from agentcli.shell.evaluating import holds_command
+from agentcli.shell.evaluating import holds_command, literal_holds_command
 from agentcli.shell.tree import SUBSTITUTIONS, hidden_command
-from agentcli.shell.values import Assignment, Piece, Redirect, SimpleCommand, Via, Word, names
+from agentcli.shell.values import Assignment, Piece, Redirect, SimpleCommand, Via, Word, names, word
 from agentcli.shell.words import NotUnderstood, read_word, read_words, source_of
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ Outcome: TypeAlias = tuple[Dirs, Dirs]
 """Where the shell may stand afterwards: if the command succeeded, if it failed."""
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
-_EXECUTES = re.compile(r"[`\[]|\$\(")
 STATEMENTS = names(
     "command redirected_statement pipeline list subshell compound_statement do_group if_statement elif_clause "
     "else_clause case_statement case_item while_statement for_statement c_style_for_statement function_definition "
@@ -49,7 +49,7 @@ class Expressions(ABC):
         self.assignments: list[Assignment] = []
         self.problems: list[str] = []
         self.caution = ""
-        self._arithmetic: set[str] = set()
+        self._arithmetic = Arithmetic()
         self._tested: set[str] = set()
 
     @abstractmethod
@@ -60,15 +60,23 @@ class Expressions(ABC):
         self, node: Node, dirs: Dirs, scope: Scope, *, prefix: bool = False, exported: bool = False
     ) -> Assignment:
         for child in node.children:
-            if child.type == "subscript":
-                self._evaluated(child)
             self._expressions(child, dirs, scope)
         name = IDENTIFIER.match(source_of(node))
         if not _ASSIGNMENT.match(source_of(node)):
             self.problems.append("an assignment that bash takes for a command")
         value = node.children[-1] if node.children[-1].is_named and len(node.children) > 2 else None
         text = Word(()) if value is None else self._one(value)
-        return Assignment(name[0] if name else source_of(node), text, prefix, exported)
+        if value is not None and value.type == "array":
+            self._keys(value)
+        found = Assignment(name[0] if name else source_of(node), text, prefix, exported)
+        self._arithmetic.given(found.name, text)
+        return found
+
+    def _keys(self, array: Node) -> None:
+        """``([$x]=1)``: what stands in front of the ``=`` is a subscript."""
+        for item in array.children:
+            if source_of(item).startswith("["):
+                self._arithmetic.expression(item)
 
     def _words(self, node: Node) -> list[Word]:
         if node.type == "comment" or (not node.is_named and node.type in {";", "&"}):
@@ -89,7 +97,7 @@ class Expressions(ABC):
 
     def _evaluated(self, node: Node) -> None:
         """Arithmetic evaluates what its variables hold."""
-        self._arithmetic |= set(IDENTIFIER.findall(source_of(node)))
+        self._arithmetic.expression(node)
         if hidden_command(node):
             self.problems.append("arithmetic that evaluates a command")
 
@@ -102,8 +110,13 @@ class Expressions(ABC):
                 via: Via = "substitution" if scope.via in {"line", "function"} else scope.via
                 self._sequence(here.children, dirs, replace(scope, via=via, piped=False))
                 continue
-            if here.type in {"arithmetic_expansion", "subscript"}:
+            if here.type == "arithmetic_expansion":
                 self._evaluated(here)
+            elif here.type == "subscript":
+                for child in here.children[1:]:
+                    self._evaluated(child)
+            elif here.type == "simple_expansion":
+                self._bracket(here)
             elif here.type == "expansion":
                 self._parameter(here)
             elif here.type == "heredoc_body" and hidden_command(here):
@@ -113,6 +126,14 @@ class Expressions(ABC):
                     continue
                 self.problems.append("a command in a strange place")
             stack.extend(reversed(here.children))
+
+    def _bracket(self, node: Node) -> None:
+        """``$path[$x]``: zsh takes it for a subscript without braces and in quotes too."""
+        if node.parent is None:
+            return
+        behind = (node.parent.text or b"")[node.end_byte - node.parent.start_byte :].decode("utf-8", "replace")
+        if behind.startswith("["):
+            self._arithmetic.subscript(behind[1:].partition("]")[0])
 
     def _heredoc_doubt(self, node: Node) -> None:
         start = next((c for c in node.parent.children if c.type == "heredoc_start"), None) if node.parent else None
@@ -127,17 +148,26 @@ class Expressions(ABC):
             self.problems.append("an expansion that evaluates a variable's value")
         if named := re.match(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?=", text):
             self.assignments.append(Assignment(named[1], Word((Piece("hole", text),))))
-        elif re.match(r"\$\{[A-Za-z_@*][A-Za-z0-9_]*:[^-=?+]", text):
-            self._evaluated(node)
+            self._arithmetic.given(named[1], Word((Piece("hole", text),)))
+        elif offset := re.match(r"\$\{[A-Za-z0-9_@*]+(?:\[[^\]]*\])?:(?![-=?+])", text):
+            for child in node.children:
+                if child.start_byte - node.start_byte >= len(offset[0].encode()):
+                    self._evaluated(child)
 
     def finish(self) -> None:
-        """What can only be said when all is read: variables that arithmetic evaluates may hold commands."""
+        """What can only be said when all is read: variables that the shell evaluates may hold commands."""
         for item in self.assignments:
             if item.name in self._tested and holds_command(item):
                 self.problems.append(f"${item.name}, whose value holds a command that a builtin may evaluate")
-            if item.name not in self._arithmetic:
-                continue
-            if item.value.dynamic:
-                self.caution = f"arithmetic with ${item.name}, whose value is only known when it runs"
-            elif _EXECUTES.search(item.value.text):
-                self.problems.append(f"arithmetic with ${item.name}, whose value holds a command")
+        problems, self.caution = self._arithmetic.judge()
+        self.problems += problems
+        if self.caution and any(literal_holds_command(w) for w in self._all_words()):
+            self.problems.append(f"{self.caution}, in a line that writes a command where a subscript stands")
+
+    def _all_words(self) -> Iterator[Word]:
+        yield from (item.value for item in self.assignments)
+        for redirect in self.redirects:
+            yield from (w for w in (redirect.target, word(redirect.body or "")) if w is not None)
+        for command in self.commands:
+            yield from command.words
+            yield from (item.value for item in command.assignments)

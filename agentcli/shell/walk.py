@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agentcli.shell.compounds import Compounds
 from agentcli.shell.directories import START, Dirs, after_cd, join
-from agentcli.shell.evaluating import evaluated_test, evaluates, names_taken
-from agentcli.shell.expressions import IDENTIFIER, Expressions, Outcome, Scope
+from agentcli.shell.evaluating import evaluates, give, names_taken
+from agentcli.shell.expressions import Outcome, Scope
 from agentcli.shell.inner import Inner
 from agentcli.shell.redirects import read_redirect
-from agentcli.shell.tree import RESERVED, doubts, hidden_command, lone_dash, parse_tree
+from agentcli.shell.tree import RESERVED, doubts, lone_dash, parse_tree
 from agentcli.shell.values import Assignment, Piece, Redirect, SimpleCommand, Word
 from agentcli.shell.words import WORD_NODES, NotUnderstood, source_of
 from agentcli.shell.wrappers import unwrap
@@ -24,12 +24,10 @@ DEEPEST = 8
 MOST = 400
 """Commands of one line; a line with more is not understood."""
 _IGNORED = frozenset({"comment", "heredoc_start", "heredoc_end", "heredoc_content", "file_descriptor"})
-_NUMERIC = ("-eq", "-ne", "-lt", "-le", "-gt", "-ge")
 REDIRECT_NODES = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
-_TEST = re.compile(r"\[\s.*\s\]\Z|\[\[\s.*\s\]\]\Z|\(\(.*\)\)\Z", re.DOTALL)
 
 
-class Walker(Expressions):
+class Walker(Compounds):
     """The statements of a line."""
 
     def __init__(self) -> None:
@@ -140,42 +138,6 @@ class Walker(Expressions):
         self._sequence(node.children, dirs, scope)
         return dirs, dirs
 
-    def _compound(self, node: Node, dirs: Dirs, scope: Scope) -> Outcome:
-        if node.children and node.children[0].type == "((":
-            self._evaluated(node)
-            for child in node.children:
-                self._expressions(child, dirs, scope)
-            return dirs, dirs
-        return self._sequence(node.children, dirs, scope)
-
-    def _branches(self, node: Node, dirs: Dirs, scope: Scope) -> Outcome:
-        """Parts of which some run: afterwards the shell may stand where it stood or where any part led."""
-        reached = dirs
-        for child in node.children:
-            if child.is_named:
-                reached = join(reached, *self._statement(child, reached, scope))
-        return reached, reached
-
-    def _loop(self, node: Node, dirs: Dirs, scope: Scope) -> Outcome:
-        """A body that moves may move again each time: then it may run anywhere."""
-        if node.type == "for_statement":
-            self._loop_variable(node)
-        elif node.type == "c_style_for_statement":
-            self._evaluated(node)
-        mark = len(self.commands), len(self.redirects)
-        reached = self._branches(node, dirs, scope)[0]
-        if reached == dirs:
-            return dirs, dirs
-        for index in range(mark[0], len(self.commands)):
-            self.commands[index] = replace(self.commands[index], directories=None)
-        for index in range(mark[1], len(self.redirects)):
-            self.redirects[index] = replace(self.redirects[index], directories=None)
-        return None, None
-
-    def _loop_variable(self, node: Node) -> None:
-        name = next((source_of(c) for c in node.children if c.type == "variable_name"), "")
-        self.assignments.append(Assignment(name, Word((Piece("hole", f"${name}"),))))
-
     def _negated(self, node: Node, dirs: Dirs, scope: Scope) -> Outcome:
         success, failure = self._sequence(node.children, dirs, scope)
         return failure, success
@@ -193,40 +155,6 @@ class Walker(Expressions):
                 self._moving_functions = True
         # It may be called from anywhere.
         return START, START
-
-    def _test(self, node: Node, dirs: Dirs, scope: Scope) -> Outcome:
-        text = source_of(node)
-        lines = text.startswith("[") and not text.startswith("[[") and "\n" in text.replace("\\\n", "")
-        if lines or not _TEST.match(text):
-            self.problems.append("a test that could not be read")
-        if text.startswith("[[") and any(o in text for o in _NUMERIC):
-            self._evaluated(node)
-        elif hidden_command(node):
-            self.problems.append("a test that evaluates a command")
-        if wrong := evaluated_test(text):
-            self.problems.append(wrong)
-        self._tested |= set(IDENTIFIER.findall(text))
-        self._expressions(node, dirs, scope)
-        return dirs, dirs
-
-    def _declaration(self, node: Node, dirs: Dirs, scope: Scope) -> Outcome:
-        words: list[Word] = []
-        exported = node.children[0].type == "export" or "x" in source_of(node).split(" ", 2)[1:2][:1]
-        for child in node.children:
-            if child.type == "variable_assignment":
-                self._assignment(child, dirs, scope, exported=exported)
-                words.append(self._one(child.children[0], replace_text=source_of(child)))
-            else:
-                self._expressions(child, dirs, scope)
-                words += self._words(child)
-        if hidden_command(node):
-            self.problems.append("a declaration that evaluates a command")
-        self._add(SimpleCommand(tuple(words), source_of(node)), dirs, scope)
-        return dirs, dirs
-
-    def _assignment(self, node: Node, dirs: Dirs, scope: Scope, *, exported: bool = False) -> Outcome:
-        self.assignments.append(self._assigned(node, dirs, scope, exported=exported))
-        return dirs, dirs
 
     def _redirected(self, node: Node, dirs: Dirs, scope: Scope) -> Outcome:
         nodes = [c for c in node.children if c.type in REDIRECT_NODES]
@@ -338,6 +266,7 @@ class Walker(Expressions):
             problem = "the name of the program is only known when it runs"
         problem = problem or evaluates(command)
         self._tested |= names_taken(command)
+        give(command, self._arithmetic)
         self.commands.append(
             replace(
                 command,
