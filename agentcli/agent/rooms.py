@@ -34,6 +34,10 @@ def _itself(call: ToolCall) -> ToolCall:
     return call
 
 
+def _inexhaustible() -> str:
+    return ""
+
+
 async def _nothing_open() -> bool:
     return False
 
@@ -89,3 +93,5 @@ class Limits:
     clear_results: bool = False
     stop_hook_cap: int = 8
     parallel_calls: int = 10
+    exhausted: Callable[[], str] = _inexhaustible
+    """Asked before each step: why the turn may not take it; empty where it may."""

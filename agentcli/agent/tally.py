@@ -37,4 +37,6 @@ def limit_reached(limits: Limits, tally: Tally, spent: float | None) -> Ending |
         return Ending("max_turns", f"Stopped after {plural(most, 'step')} (--max-turns).", "max_turns")
     if budget is not None and spent is not None and spent >= budget:
         return Ending("budget", f"Stopped: ${spent:.4g} of ${budget:g} are spent (--max-budget-usd).", "budget")
+    if reason := limits.exhausted():
+        return Ending("budget", f"Stopped: {reason}.", "budget")
     return None

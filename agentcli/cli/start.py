@@ -57,7 +57,7 @@ def _headless(given: Launch) -> int:
         return EXIT_PIPE
     piping = given.input_format == "stream-json"
     prompt = given.prompt if piping else _with_stdin(given.prompt)
-    if not prompt.strip() and not piping:
+    if not prompt.strip() and not piping and not given.options.proactive:
         raise UsageError('no prompt: agentcli -p "…", or pipe text into it; without -p it needs a terminal')
     from agentcli.ui.headless.options import HeadlessOptions, Streams
     from agentcli.ui.headless.run import run_headless
@@ -104,6 +104,8 @@ def _check(given: Launch) -> None:
         raise UsageError("--include-partial-messages needs --output-format stream-json")
     if given.replay and given.input_format != "stream-json":
         raise UsageError("--replay-user-messages needs --input-format stream-json and --output-format stream-json")
+    if given.json_schema is not None and given.options.proactive:
+        raise UsageError("--json-schema and --proactive can't be used together: many turns have no one answer")
     if given.permission_prompt_tool == "stdio" and given.input_format != "stream-json":
         raise UsageError("--permission-prompt-tool stdio needs --input-format stream-json")
     if given.permission_prompt_tool not in ("", "stdio") and not given.permission_prompt_tool.startswith("mcp__"):

@@ -169,6 +169,14 @@ class LoopTicker:
     def stop(self, reason: str = REASONS["stopped"]) -> None:
         self.over = self.over or f"The loop has ended after {plural(self._rounds, 'round')}: {reason}."
 
+    def exhausted(self) -> str:
+        """Nothing: a round that was begun is finished."""
+        return ""
+
+    def remaining(self) -> float | None:
+        seconds = self._plan.seconds
+        return None if seconds is None else max(seconds - self._passed(), 0.0)
+
     def _passed(self) -> float:
         return self._clock.monotonic() - self._began
 

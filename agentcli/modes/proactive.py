@@ -5,6 +5,7 @@ Loaded only where the feature ``PROACTIVE`` or ``KAIROS`` is on and the mode is 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,14 +43,22 @@ class Endurance:
 
 
 class Ticker:
-    """Makes the ticks of one session.  ``over`` says why there are no more; empty while there are."""
+    """Makes the ticks of one session.  ``over`` says why there are no more; empty while there are.
+
+    With ``bounds_all`` the budget ends every turn of the session, not only those that a tick began: nobody is there to
+    ask for more.
+    """
 
     def __init__(self, endurance: Endurance, turns: Turns, clock: Clock) -> None:
         self.over = ""
+        self.bounds_all = False
         self._endurance = endurance
         self._turns = turns
         self._clock = clock
         self._began = clock.monotonic()
+        self._stopped = asyncio.Event()
+        self._own = False
+        """Whether the running turn was begun by a tick."""
 
     async def next(self) -> UserInput | None:
         """Waits until the session has been idle long enough, and returns what wakes it; ``None`` when the budget is
@@ -57,29 +66,59 @@ class Ticker:
         while not self._used_up():
             before = self._turns.count
             await self._turns.idle()
-            await self._clock.sleep(self._endurance.idle)
+            await self._pause(self._endurance.idle)
             if self.over:
                 return None
             if self._turns.count == before and not self._turns.running:
-                return UserInput(self._words())
+                return self.tick()
         return None
+
+    def tick(self) -> UserInput:
+        """What wakes the agent, without any waiting."""
+        self._own = True
+        return UserInput(self._words())
 
     def hear(self, turn: TurnFinished) -> None:
         """Whatever a turn came to, the next tick asks again."""
+        self._own = False
 
     def stop(self, reason: str = "stopped by the user") -> None:
         """No more ticks."""
         self.over = self.over or f"The agent no longer works on its own: {reason}."
+        self._stopped.set()
+
+    def exhausted(self) -> str:
+        """Why the running turn may take no further step; empty while it may."""
+        return self._bound() if self._own or self.bounds_all else ""
+
+    def remaining(self) -> float | None:
+        seconds = self._endurance.seconds
+        return None if seconds is None else max(seconds - self._passed(), 0.0)
+
+    async def _pause(self, seconds: float) -> None:
+        """So long, or until it is stopped."""
+        ways = [asyncio.ensure_future(self._clock.sleep(seconds)), asyncio.ensure_future(self._stopped.wait())]
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for way in ways:
+                way.cancel()
 
     def _used_up(self) -> bool:
+        if reason := self._bound():
+            self.stop(reason)
+        return bool(self.over)
+
+    def _bound(self) -> str:
+        """What of the budget is used up; empty while nothing is."""
         bounds, spent = self._endurance, self._turns.spent
         if bounds.tokens is not None and self._turns.tokens >= bounds.tokens:
-            self.stop(f"{bounds.tokens:,} tokens are used")
-        elif bounds.seconds is not None and self._passed() >= bounds.seconds:
-            self.stop(f"{bounds.seconds:g} s are over")
-        elif bounds.usd is not None and spent is not None and spent >= bounds.usd:
-            self.stop(f"${bounds.usd:.2f} are spent")
-        return bool(self.over)
+            return f"{bounds.tokens:,} tokens are used"
+        if bounds.seconds is not None and self._passed() >= bounds.seconds:
+            return f"{bounds.seconds:g} s are over"
+        if bounds.usd is not None and spent is not None and spent >= bounds.usd:
+            return f"${bounds.usd:.2f} are spent"
+        return ""
 
     def _passed(self) -> float:
         return self._clock.monotonic() - self._began

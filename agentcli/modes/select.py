@@ -12,6 +12,8 @@ from agentcli.settings.features import FeatureName
 if TYPE_CHECKING:
     from agentcli.prompt.context import ProactiveWords
 
+NEEDED = "the feature PROACTIVE: AGENTCLI_FEATURE_PROACTIVE=1, or the setting features"
+"""What proactive mode needs, for messages."""
 Feature = Callable[[FeatureName], bool]
 """Whether the named feature is switched on."""
 

@@ -46,3 +46,9 @@ class Ticker(Protocol):
 
     def stop(self) -> None:
         """No more turns."""
+
+    def exhausted(self) -> str:
+        """Why the running turn may take no further step; empty while it may."""
+
+    def remaining(self) -> float | None:
+        """Seconds until its time is over; ``None`` where time does not bound it."""

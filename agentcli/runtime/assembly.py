@@ -168,6 +168,8 @@ class Assembly:
             self.extended.resume(self.state.cache.sections, self.state.messages, skill_tool=here)
         self.extended.model = TurnModel(self.state, self.models, self.prompt, self.events.emit, made.switch_price)
         self.waking.ticker = make_ticker(self.world, SessionTurns(made, self.agent, ledger))
+        if self.waking.ticker is not None:
+            self.agent.limits.exhausted = self.waking.ticker.exhausted
         self.gate.on_mode = lambda mode: self.events.emit(ModeChanged(mode))
         self.events.subscribe(recorder(self.journal), first=True)
         self.events.subscribe(made.hear)

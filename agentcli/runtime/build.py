@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from agentcli import __version__
 from agentcli.model.monitor import CacheMonitor
+from agentcli.modes.select import NEEDED, proactive_active
 from agentcli.ports.model import ModelClient
 from agentcli.ports.permissions import Hooks
 from agentcli.ports.sessions import Clock
@@ -18,7 +19,7 @@ from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.prompting import main_agent
 from agentcli.runtime.resumed import changed_front
 from agentcli.runtime.session import Session
-from agentcli.runtime.world import read_world
+from agentcli.runtime.world import World, read_world
 from agentcli.sessions import SessionStore
 
 
@@ -53,10 +54,16 @@ async def open_session(
         opened.close("failed start")
         raise
     settings = (*world.settings.errors, *world.settings.warnings, *world.features.warnings, *session.gate.warnings)
-    told = (*settings, note, *(loaded.notes if loaded else ()), changed)
+    told = (*settings, note, _inert(world), *(loaded.notes if loaded else ()), changed)
     session.start_notices += [text for text in (*warn.early, *told) if text]
     warn.session = session
     return session
+
+
+def _inert(world: World) -> str:
+    """A line where ``--proactive`` changes nothing; empty otherwise."""
+    inert = world.options.proactive and not proactive_active(world.features, active=True)
+    return f"--proactive has no effect: it needs {NEEDED}" if inert else ""
 
 
 @dataclass(slots=True)

@@ -38,7 +38,7 @@ class Waking:
         """Until the session is idle and there is a reason for a turn; the caller runs it at once.  Never returns where
         there is none."""
         while True:
-            self._tell_end()
+            self.tell_end()
             reasons: list[asyncio.Future[UserInput | None]] = [asyncio.ensure_future(self._reported())]
             if self.ticker is not None and not self.ticker.over:
                 reasons.append(asyncio.ensure_future(self.ticker.next()))
@@ -52,7 +52,9 @@ class Waking:
                 return found
 
     async def sleep(self, seconds: float) -> Woken:
-        """``ports.rest.Rest``."""
+        """``ports.rest.Rest``; never longer than the session's time."""
+        left = self.ticker.remaining() if self.ticker is not None else None
+        seconds = seconds if left is None else min(seconds, left)
         if len(self._agent().queue):
             return "user"
         self._queued.clear()
@@ -68,6 +70,10 @@ class Waking:
                 way.cancel()
         return next(woken for way, woken in ways.items() if way in done)
 
+    def focused(self, present: bool) -> None:
+        """The user came, or went."""
+        self.focus = present
+
     @property
     def alive(self) -> bool:
         """Whether there is something that ``Session.interrupt`` would end although no turn is running."""
@@ -77,7 +83,7 @@ class Waking:
         """Esc: no more ticks."""
         if self.ticker is not None:
             self.ticker.stop()
-            self._tell_end()
+            self.tell_end()
 
     async def _reported(self) -> UserInput | None:
         while True:
@@ -92,7 +98,8 @@ class Waking:
         if isinstance(event, TurnFinished) and self.ticker is not None:
             self.ticker.hear(event)
 
-    def _tell_end(self) -> None:
+    def tell_end(self) -> None:
+        """Says once why there are no more ticks, where there are none."""
         if self.ticker is not None and self.ticker.over and not self._told:
             self._told = True
             self._events.emit(Notice("info", self.ticker.over, "ticks_over"))

@@ -22,6 +22,8 @@ class Prompt:
     uuid: str = ""
     verbatim: bool = False
     raw: Json | None = None
+    self_started: bool = False
+    """Nobody sent it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,8 @@ class RunResult:
     """With ``--json-schema``: what came of it."""
     prompt_uuid: str = ""
     """The client's own name for the prompt."""
+    self_started: bool = False
+    """Nobody sent a prompt for it: a tick of proactive mode."""
 
     @property
     def subtype(self) -> str:
@@ -138,6 +140,8 @@ class RunResult:
                 body["structured_output"] = self.structured.value
         if self.prompt_uuid:
             body["user_message_uuid"] = self.prompt_uuid
+        if self.self_started:
+            body["self_started"] = True
         return body | {
             "stop_reason": turn.stop_reason,
             "session_id": self.session_id,
@@ -161,6 +165,11 @@ def joined(first: TurnFinished, second: TurnFinished) -> TurnFinished:
         usage=first.usage + second.usage,
         cost=cost,
     )
+
+
+def out_of_turns(turn: TurnFinished, words: str) -> TurnFinished:
+    """The turn, ended by ``--max-turns`` before it was done."""
+    return replace(turn, outcome="max_turns", error=words)
 
 
 def not_started(

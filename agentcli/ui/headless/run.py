@@ -22,6 +22,7 @@ from agentcli.ports.model import ModelClient
 from agentcli.runtime.build import open_session
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.session import Session
+from agentcli.ui.headless.alone import Alone, alone
 from agentcli.ui.headless.channel import Channel
 from agentcli.ui.headless.greeting import init_fields
 from agentcli.ui.headless.initialize import Wishes
@@ -95,6 +96,7 @@ class Run:
         self._owed: Prompt | None = None
         """The prompt that is being answered."""
         self._turns: Turns | None = None
+        self._alone: Alone | None = None
         stop.react.append(self._news.set)
 
     # --- for the channel --------------------------------------------------------------------------------------------
@@ -124,7 +126,7 @@ class Run:
     async def whole(self, prompt: str) -> int:
         for text in self.how.warnings:
             say(text)
-        if prompt.strip():
+        if prompt.strip() or (self.options.proactive and self.how.input_format == "text"):
             self.prompts.append(Prompt(UserInput(prompt)))
         try:
             opened = await self._open()
@@ -164,7 +166,14 @@ class Run:
             say(text)
         hooks = self.channel.hooks if self.channel is not None else None
         session = await self.stop.unless(open_session(wishes.options, client=self._client, hooks=hooks))
-        return None if session is None else (session, wishes)
+        if session is None:
+            return None
+        try:
+            self._alone = alone(session)
+        except UserError:
+            await session.close()
+            raise
+        return session, wishes
 
     async def _converse(self, session: Session, wishes: Wishes) -> None:
         lines = Lines(lambda: session.id)
@@ -173,6 +182,9 @@ class Run:
         self.stop.react.append(turns.interrupt)
         reporter = self._reporter(session, lines, wishes)
         listeners: list[Callable[[Event], None]] = [turns.hear, tell]
+        if self._alone is not None and self.channel is None:
+            turns.alone = self._alone
+            listeners.append(self._alone.hear)
         if reporter is not None:
             self.write(lines.system("init", init_fields(session)))
             listeners.append(reporter.hear)
@@ -226,7 +238,11 @@ class Run:
             if self._ended:
                 return None
             self._news.clear()
-            await self._news.wait()
+            if self._alone is None:
+                await self._news.wait()
+            elif (tick := await self._alone.unless(self._news)) is not None:
+                self._idle = False
+                return Prompt(tick, verbatim=True, self_started=True)
         return None
 
     # --- what is printed --------------------------------------------------------------------------------------------

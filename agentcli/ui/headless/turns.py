@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from agentcli.env import number
@@ -16,9 +16,10 @@ from agentcli.ports.frontend import Choice, UserInput
 from agentcli.ports.prompt import Reminder
 from agentcli.runtime.mentions import expand_mentions
 from agentcli.runtime.session import Session
+from agentcli.ui.headless.alone import Alone
 from agentcli.ui.headless.inputs import Prompt
 from agentcli.ui.headless.lines import Line, Lines
-from agentcli.ui.headless.result import RunResult, Structured, joined
+from agentcli.ui.headless.result import RunResult, Structured, joined, out_of_turns
 from agentcli.ui.headless.structured import RETRIES, OutputSchema
 
 
@@ -49,6 +50,8 @@ class Turns:
     stopped: Callable[[], int]
     schema: OutputSchema | None = None
     strict: bool = False
+    alone: Alone | None = None
+    """What goes on behind the prompt's turn, where the agent works on its own."""
     finished: bool = False
     """A command asked for the end of the session."""
     _denials: list[Mapping[str, Any]] = field(default_factory=list)
@@ -96,14 +99,18 @@ class Turns:
             total_cost=self.session.run_cost(),
             by_model=self.session.model_usage(),
             denials=tuple(self._denials),
-            signal=self.stopped() if turn.outcome == "interrupted" else 0,
+            signal=self.stopped() if turn.outcome == "interrupted" or self.alone is not None else 0,
             strict_permissions=self.strict,
             structured=structured,
             prompt_uuid=prompt.uuid,
+            self_started=prompt.self_started,
         )
 
     async def _answered(self, prompt: UserInput) -> tuple[TurnFinished, Structured | None]:
         """The turn, and with a schema as many more as it takes until the answer fits."""
+        if self.alone is not None:
+            first = self.alone.first(prompt)
+            return await self.alone.go_on(await self.session.run(first), self.session.run), None
         if self.schema is None:
             return await self.session.run(prompt), None
         if self.session.state.output_schema is None:
@@ -123,7 +130,7 @@ class Turns:
                 if allowed is not None:
                     limits.max_turns = allowed - whole.steps
                     if limits.max_turns <= 0:
-                        return _out_of_turns(whole, allowed), found
+                        return out_of_turns(whole, f"--max-turns {allowed} was reached before the answer fitted"), found
                 words = self.schema.correction(found.problem)
                 self.tell(self.lines.user(words))
                 whole = joined(whole, await self.session.run(UserInput(words)))
@@ -177,7 +184,3 @@ def _can_hold(session: Session) -> bool:
     """Whether server and model are known to hold answers to a schema (structured-outputs page)."""
     client = session.client
     return isinstance(client, AnthropicClient) and client.connection.first_party and session.info.known
-
-
-def _out_of_turns(turn: TurnFinished, allowed: int) -> TurnFinished:
-    return replace(turn, outcome="max_turns", error=f"--max-turns {allowed} was reached before the answer fitted")

@@ -136,6 +136,10 @@ class TerminalActions:
             buffer.text = marks + edited
             buffer.cursor_position = len(buffer.text)
 
+    def focus(self, present: bool) -> None:
+        if self.screen.on_focus is not None:
+            self.screen.on_focus(present)
+
     def suspend(self) -> None:
         self.screen.app.suspend_to_background()
 

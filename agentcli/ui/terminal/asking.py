@@ -13,4 +13,9 @@ from agentcli.ui.terminal.way import Asking
 
 def terminal_asking(screen: Screen, interrupt: Callable[[], object]) -> Asking:
     """``interrupt`` is called for Ctrl+C."""
-    return Asking(outside_dialog(screen), TerminalQuestions(screen, interrupt), TerminalElicitor(screen, interrupt))
+    return Asking(
+        outside_dialog(screen),
+        TerminalQuestions(screen, interrupt),
+        TerminalElicitor(screen, interrupt),
+        screen.watch_focus,
+    )

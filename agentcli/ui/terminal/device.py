@@ -13,6 +13,8 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 
 _BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
 """Synchronised output: terminals that know it show the frame at once, the others ignore it."""
+_FOCUS = {True: "\x1b[?1004h", False: "\x1b[?1004l"}
+"""Reports of the window's focus, on and off."""
 
 
 class FrameOutput(Vt100_Output):
@@ -24,6 +26,7 @@ class FrameOutput(Vt100_Output):
     def __init__(self, stdout: TextIO, get_size: Callable[[], Size], term: str, depth: ColorDepth) -> None:
         super().__init__(stdout, get_size, term=term, default_color_depth=depth, enable_cpr=False)
         self._frames = 0
+        self._focus = self._ours = False
         self.gone = False
 
     def flush(self) -> None:
@@ -37,6 +40,27 @@ class FrameOutput(Vt100_Output):
             if not self.gone:
                 self.gone = True
                 _lead_to_nowhere(self.stdout)
+
+    def report_focus(self, wanted: bool) -> None:
+        """Whether the terminal is to report that its window gains or loses the focus, while it is ours."""
+        if wanted != self._focus and self._ours:
+            self.write_raw(_FOCUS[wanted])
+            self.flush()
+        self._focus = wanted
+
+    # Bracketed paste goes on where the terminal becomes ours and off where it is handed on: the reports go with it.
+
+    def enable_bracketed_paste(self) -> None:
+        super().enable_bracketed_paste()
+        self._ours = True
+        if self._focus:
+            self.write_raw(_FOCUS[True])
+
+    def disable_bracketed_paste(self) -> None:
+        super().disable_bracketed_paste()
+        if self._focus and self._ours:
+            self.write_raw(_FOCUS[False])
+        self._ours = False
 
     def erase_down(self) -> None:
         """Erases from the cursor to the end of the screen.  Never with one sequence from the top left corner: some

@@ -100,6 +100,7 @@ def _connect(session: SessionHandle, asking: Asking) -> None:
     ours = _ours(session)
     ours.questions.front = asking.questioner
     ours.questions.elicitor = asking.elicitor
+    asking.watch_focus(ours.waking.focused if ours.waking.ticker is not None else None)
     if ours.memory is not None:
         ours.memory.ask = asking.outside
 

@@ -79,6 +79,7 @@ class Screen:
         self.texts = Texts(options.language)
         self.glyphs = UNICODE if capabilities.unicode else ASCII
         self.sources = Sources()
+        self.on_focus: Callable[[bool], None] | None = None
         self._capabilities = capabilities
         self._theme = theme(options.theme, color=capabilities.color is not None)
         self._hint: tuple[str, float] = ("", 0.0)
@@ -217,6 +218,11 @@ class Screen:
         self.app.device.write_raw(f"\x1b]52;c;{b64encode(text.encode('utf-8', 'replace')).decode()}\x07")
         self.app.device.flush()
         self.hint(self.texts("copied", count=f"{len(text):,}"))
+
+    def watch_focus(self, listener: Callable[[bool], None] | None) -> None:
+        """Has the terminal say whether its window has the focus, where somebody wants to know (``None``: nobody)."""
+        self.on_focus = listener
+        self.app.device.report_focus(listener is not None)
 
     def use_theme(self, name: str) -> None:
         """Changes the colours of everything that is drawn from now on."""

@@ -28,11 +28,13 @@ Wake: TypeAlias = Callable[[SessionHandle], Awaitable[UserInput]]
 @dataclass(frozen=True, slots=True)
 class Asking:
     """Who is asked: ``outside`` about memory files from outside the project, ``questioner`` what the model asks,
-    ``elicitor`` what an MCP server asks."""
+    ``elicitor`` what an MCP server asks.  ``watch_focus`` takes who wants to know whether the user is there (by the
+    focus of the terminal's window); ``None`` where nobody does."""
 
     outside: AskOutside
     questioner: Questioner
     elicitor: Elicitor
+    watch_focus: Callable[[Callable[[bool], None] | None], None] = lambda listener: None
 
 
 @dataclass(frozen=True, slots=True)

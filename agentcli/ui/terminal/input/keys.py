@@ -15,6 +15,8 @@ from agentcli.ui.terminal.modal import ModalQueue
 
 SHIFT_ENTER = ("\x1b[27;2;13~", "\x1b[13;2u")
 """How terminals report Shift+Enter, where they do."""
+FOCUS = {"\x1b[I": Keys.ControlF24, "\x1b[O": Keys.ControlF23}
+"""The window gained or lost the focus: no keys, so they stand in for ones that no keyboard has."""
 
 
 class Actions(Protocol):
@@ -45,6 +47,9 @@ class Actions(Protocol):
 
     def paste(self, text: str) -> None: ...
 
+    def focus(self, present: bool) -> None:
+        """The terminal's window gained or lost the focus."""
+
     def type_ahead(self, text: str) -> None:
         """Typed while a question that came by itself waits: it goes into the input line (``"\b"`` deletes there)."""
 
@@ -52,6 +57,7 @@ class Actions(Protocol):
 def bindings(actions: Actions, modals: ModalQueue) -> KeyBindings:
     for sequence in SHIFT_ENTER:
         ANSI_SEQUENCES[sequence] = (Keys.Escape, Keys.ControlM)
+    ANSI_SEQUENCES.update(FOCUS)
     keys = KeyBindings()
     asking = Condition(lambda: modals.current is not None)
     typing = Condition(lambda: bool(modals.current and modals.current.asking))
@@ -235,6 +241,11 @@ def _everywhere(keys: KeyBindings, actions: Actions) -> None:
     @keys.add("c-l")
     def _(event: KeyPressEvent) -> None:
         event.app.renderer.clear()
+
+    @keys.add(Keys.ControlF24, eager=True)
+    @keys.add(Keys.ControlF23, eager=True)
+    def _(event: KeyPressEvent) -> None:
+        actions.focus(event.key_sequence[0].key == Keys.ControlF24)
 
     @keys.add("<sigint>")
     def _(event: KeyPressEvent) -> None:
