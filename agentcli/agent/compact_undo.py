@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from agentcli.agent.measure import used
 from agentcli.agent.prefix import prefix_record
+from agentcli.agent.reminders import taken_back
 from agentcli.agent.rooms import Rooms
 from agentcli.agent.state import SessionState
 from agentcli.conversation import SystemPrompt
@@ -45,4 +46,5 @@ def undo_compaction(state: SessionState, rooms: Rooms) -> int | None:
             beta_headers=record.beta_headers,
             written=earlier.written,
         )
+    taken_back(state, rooms, restored=True)
     return used(state)

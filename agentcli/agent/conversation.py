@@ -15,7 +15,7 @@ from agentcli.agent.compact import Compactor
 from agentcli.agent.images_fit import fitted, within_limits
 from agentcli.agent.measure import front_tokens
 from agentcli.agent.prefix import prefix_record
-from agentcli.agent.reminders import blocks
+from agentcli.agent.reminders import blocks, taken_back
 from agentcli.agent.rooms import Limits, Rooms
 from agentcli.agent.state import SessionState
 from agentcli.agent.turn import Answer
@@ -142,6 +142,9 @@ class Conversation:
         """Takes the conversation back to its first ``keep`` messages; the transcript keeps the rest."""
         self._rooms.journal.append("rewind", {"keep": keep})
         self._state.replace(self._state.messages[:keep], intent="rewind")
+        taken_back(self._state, self._rooms, restored=False)
+        if self._sent is not None:  # a resume from here on must not believe what is told no longer
+            self._rooms.journal.prefix(prefix_record(self._state, self._sent))
 
     def settle(self) -> None:
         """The guard before every request: a conversation that is not valid becomes so, and the journal says how."""

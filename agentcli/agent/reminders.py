@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from agentcli.agent.rooms import Rooms
+from agentcli.agent.state import SessionState
 from agentcli.messages import TextBlock
-from agentcli.ports.prompt import Moment, Reminder, ReminderSource
+from agentcli.ports.prompt import Moment, Remaining, Reminder, ReminderSource, Rewindable
 from agentcli.text import clean
 
 OPEN, CLOSE = "<system-reminder>", "</system-reminder>"
@@ -38,3 +40,15 @@ class Reminders:
         for source in self._sources:
             found.extend(await source.collect(moment, paths=paths))
         return found
+
+    def rewound(self, remaining: Remaining) -> None:
+        """``ports.prompt.Rewindable``: for all sources that are."""
+        for source in self._sources:
+            if isinstance(source, Rewindable):
+                source.rewound(remaining)
+
+
+def taken_back(state: SessionState, rooms: Rooms, *, restored: bool) -> None:
+    """Tells the sources that the conversation is an earlier one again; ``restored`` as in ``Remaining``."""
+    if isinstance(rooms.reminders, Rewindable):
+        rooms.reminders.rewound(Remaining(tuple(state.messages), dict(state.cache.sections), restored))

@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agentcli.agent.reminders import wrap
 from agentcli.agent.state import SessionState
 from agentcli.conversation import ConversationCache
 from agentcli.ports.permissions import PermissionGate
-from agentcli.ports.prompt import Moment, Reminder
+from agentcli.ports.prompt import Moment, Remaining, Reminder
 from agentcli.ports.sessions import Clock
 from agentcli.ports.tools import SeenFiles
 
@@ -37,6 +38,10 @@ class DateSource:
             return []
         self.cache.choices["told_date"] = today
         return [Reminder("date", f"The date has changed: today is {today}.")]
+
+    def rewound(self, remaining: Remaining) -> None:
+        if not remaining.restored:
+            self.cache.choices.pop("told_date", None)
 
 
 @dataclass(slots=True)
@@ -86,6 +91,16 @@ class ModeSource:
             self.cache.choices["told_mode"] = now
         text = self.texts(previous, now) if now != previous else None
         return [Reminder("mode", text)] if text else []
+
+    def rewound(self, remaining: Remaining) -> None:
+        """The last that is left of what was told about plan mode, the only mode that is told."""
+        plan, left = (
+            wrap(text).text if text else "" for text in (self.texts("default", "plan"), self.texts("plan", "default"))
+        )
+        told = [text for text in remaining.reminders() if text in (plan, left)]
+        self._told = "plan" if told and told[-1] == plan else "default"
+        if "told_mode" in self.cache.choices:
+            self.cache.choices["told_mode"] = self._told
 
 
 @dataclass(slots=True)

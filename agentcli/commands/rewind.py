@@ -75,13 +75,11 @@ def _tokens(session: Session, start: int, end: int | None) -> int:
 
 
 def _go_back(session: Session, keep: int) -> None:
-    """The model no longer knows what it read since, nor what it was told."""
+    """The model no longer knows what it read since."""
     session.agent.rewind(keep)
     state = session.state
     state.pending[:] = [r for r in state.pending if r.key != "interrupted"]
     session.toolbox.seen.forget()
-    if session.memory is not None:
-        session.memory.resume(state.cache.sections, state.messages)
 
 
 COMMAND = Command("rewind", "Take the conversation back to an earlier message", run, aliases=("undo", "checkpoint"))

@@ -20,7 +20,7 @@ from agentcli.extend.told import AGENTS, SKILLS, Told
 from agentcli.globs import compile_glob
 from agentcli.messages import Message, TextBlock
 from agentcli.ports.permissions import Hooks, NoHooks
-from agentcli.ports.prompt import Moment, Reminder
+from agentcli.ports.prompt import Moment, Remaining, Reminder
 from agentcli.ports.skills import InvokedSkill
 from agentcli.settings.merged import Settings
 
@@ -194,6 +194,11 @@ class Extensions:
         self._skills_told.believe([text], asked=skill_tool and bool(sections))
         self._agents_told.believe([text])
         self._resumed = True
+
+    def rewound(self, remaining: Remaining) -> None:
+        """``ports.prompt.Rewindable``."""
+        asked = self._skills_told.items is not None
+        self.resume(remaining.sections, remaining.messages, skill_tool=asked)
 
     def clear(self) -> None:
         """Call with ``/clear``: no skill is in use any more."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agentcli.conversation import ConversationCache
+from agentcli.ports.prompt import Remaining
 from agentcli.text import one_line
 
 CHOICE = "mcp_told"
@@ -54,10 +55,22 @@ class Announcer:
         stored = cache.choices.get(CHOICE)
         self._told: dict[str, dict[str, object]] = dict(stored) if isinstance(stored, dict) else {}
         self._changed_told: set[str] = set()
+        self._said: list[str] = []
 
     def begin_anew(self) -> None:
         self._told.clear()
         self._changed_told.clear()
+        self._said.clear()
+
+    def rewound(self, remaining: Remaining) -> None:
+        """Everything is told again unless all that was said is still there."""
+        here = remaining.reminders()
+        if self._said and all(any(said in text for text in here) for said in self._said):
+            return
+        self.begin_anew()
+        stored = self._cache.choices.get(CHOICE) if remaining.restored else None
+        if isinstance(stored, dict):
+            self._told = dict(stored)
 
     def news(self, present: Sequence[Presence]) -> str | None:
         """What the model has not been told; ``None`` for nothing.  Asking again tells only what is new."""
@@ -83,7 +96,9 @@ class Announcer:
         if self._told or CHOICE in self._cache.choices:
             # Choices are emptied after a compaction has collected its reminders: put back what was told since.
             self._cache.choices[CHOICE] = {name: dict(self._told[name]) for name in sorted(self._told)}
-        return "\n\n".join(parts) or None
+        text = "\n\n".join(parts)
+        self._said += [text] if text else []
+        return text or None
 
     def _digest(self, server: str) -> object:
         return self._told[server].get("digest") if server in self._told else None

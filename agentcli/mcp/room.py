@@ -37,7 +37,7 @@ from agentcli.mcp.values import ServerEntry, ServerStatus
 from agentcli.mcp.wiring import Wiring
 from agentcli.messages import Block
 from agentcli.ports.model import ToolSpec
-from agentcli.ports.prompt import Moment, Reminder
+from agentcli.ports.prompt import Moment, Remaining, Reminder
 
 REMINDER = "mcp"
 LISTS = 1.0
@@ -160,6 +160,10 @@ class McpRoom:
         self._decide()
         text = self._announcer.news(self._present())
         return [Reminder(REMINDER, text)] if text else []
+
+    def rewound(self, remaining: Remaining) -> None:
+        """``ports.prompt.Rewindable``."""
+        self._announcer.rewound(remaining)
 
     def _decide(self) -> None:
         """Where tools are rendered is decided with the first message of a conversation."""

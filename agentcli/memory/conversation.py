@@ -85,7 +85,9 @@ class InstructionMemory:
                 return await self._touched(paths)
             case "before_step":
                 return self._changes()
-            case "first_message" | "after_compaction":
+            case "first_message":  # a conversation taken back to its beginning keeps the prompt that it had
+                return self._changes() if self._watch.believes else []
+            case "after_compaction":
                 return []
 
     async def _touched(self, paths: Sequence[Path]) -> list[Reminder]:

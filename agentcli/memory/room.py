@@ -14,7 +14,7 @@ from agentcli.memory.loading import Loader
 from agentcli.memory.places import Places
 from agentcli.memory.values import Findings, MemoryFile, Outside, Skipped
 from agentcli.messages import Message
-from agentcli.ports.prompt import Moment, Reminder
+from agentcli.ports.prompt import Moment, Remaining, Reminder
 
 AskOutside = Callable[[Sequence[Outside]], Awaitable[bool | None]]
 """Asks the user whether these files may be loaded from outside the project: all of them or none; ``None`` leaves it
@@ -92,6 +92,10 @@ class MemoryRoom:
         self._main.resume(sections, messages)
         if self.auto is not None:
             self.auto.resume()
+
+    def rewound(self, remaining: Remaining) -> None:
+        """``ports.prompt.Rewindable``."""
+        self.resume(remaining.sections, remaining.messages)
 
     def loaded(self) -> tuple[MemoryFile, ...]:
         """What the main conversation has been told, in order; empty before its first request."""

@@ -62,6 +62,11 @@ class Watch:
         self.told = dict(sent)
         self._doubtful = True
 
+    @property
+    def believes(self) -> bool:
+        """Whether it has not been looked yet what is different from what an earlier run or state was told."""
+        return self._doubtful
+
     def own(self, paths: Iterable[Path]) -> None:
         """The agent itself has read or written these: their changes are no news to it."""
         self._own.update(p.resolve() for p in paths)

@@ -9,7 +9,7 @@ from pathlib import Path
 from agentcli.conversation import ConversationCache, PromptLevel, PromptPart, SystemPrompt
 from agentcli.messages import Json
 from agentcli.ports.model import ModelInfo
-from agentcli.ports.prompt import Moment, PromptSources, Reminder, StepContext
+from agentcli.ports.prompt import Moment, PromptSources, Remaining, Reminder, StepContext
 from agentcli.prompt.assemble import default_level, dynamic_sections, get_system_prompt
 from agentcli.prompt.context import PromptContext, PromptModel
 from agentcli.prompt.dynamic import env_info_simple
@@ -94,6 +94,11 @@ class PromptSource:
             late = await late_section_texts(self._sections(winner), self._cache)
             reminders += [Reminder(f"section:{name}", text) for name, text in late]
         return reminders
+
+    def rewound(self, remaining: Remaining) -> None:
+        """``ports.prompt.Rewindable``: a conversation that begins anew gets its head again."""
+        if not remaining.messages:
+            self._head_told = None
 
     async def report(
         self,

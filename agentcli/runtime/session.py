@@ -288,12 +288,7 @@ class Session:
         Its tokens; ``None`` when there is none to take back."""
         if self.agent.busy:
             raise UserError("A compaction can be taken back when the turn is over; Esc ends it.")
-        size = self.agent.undo_compaction()
-        if size is not None:
-            self.extensions.resume(self.state.cache.sections, self.state.messages)
-            if self.memory is not None:
-                self.memory.resume(self.state.cache.sections, self.state.messages)
-        return size
+        return self.agent.undo_compaction()
 
     def begin_anew(self) -> None:
         """What both ``/clear`` and every compaction do: sections and latches are reset, settings-derived inputs and
