@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import uuid
 from collections.abc import Container
@@ -224,7 +225,7 @@ def parse_input(text: str) -> tuple[dict[str, Any], str]:
     """
     whole = clean(text)
     try:
-        value = json.loads(whole, parse_constant=_no_constant) if whole.strip() else {}
+        value = json.loads(whole, parse_constant=_no_constant, parse_float=_finite) if whole.strip() else {}
     except (ValueError, RecursionError) as error:
         return {}, NOT_JSON.format(error=error)
     if not isinstance(value, dict):
@@ -248,6 +249,14 @@ def _is_deeper(value: object, levels: int) -> bool:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    """``1e999`` is JSON, but no number of ours: as infinity it could never be sent again."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"the number {text} is too large")
+    return value
 
 
 def _shown(kind: type[TextDelta] | type[ThinkingDelta], text: str) -> list[Event]:

@@ -7,6 +7,7 @@ more than ``MAX_WAIT`` (ten minutes) is not slept through: the turn ends with a 
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ RETRIES_CAP = 15
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 32.0
 OVERLOADS_BEFORE_FALLBACK = 3
+LONGEST_ASKED = 1e9
+"""Seconds; a server that asks for more asks for ever."""
 
 
 @dataclass(slots=True)
@@ -66,7 +69,7 @@ def _float(text: str | None) -> float | None:
         value = float(text) if text else None
     except ValueError:
         return None
-    return value if value is not None and abs(value) < 1e9 else None
+    return max(-LONGEST_ASKED, min(value, LONGEST_ASKED)) if value is not None and math.isfinite(value) else None
 
 
 def _date(text: str | None) -> datetime | None:

@@ -249,11 +249,20 @@ class _Watch:
         return asyncio.get_running_loop().time() - self._progress
 
 
+_SHAPES: Mapping[str, str] = {
+    "message_start": "message",
+    "content_block_start": "content_block",
+    "content_block_delta": "delta",
+}
+"""The object that each event carries."""
+_PLACED = frozenset({"content_block_start", "content_block_delta", "content_block_stop"})
+
+
 def _parsed(event: ServerEvent, request_id: str | None) -> Any:
     """The event's JSON; ``None`` for a ping.  ``Failure`` for an error event or what can't be read."""
     try:
         value = json.loads(event.data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise broken_stream(
             f"the stream could not be understood (event {event.name or '?'!r} is not JSON)", request_id=request_id
         ) from error
@@ -264,7 +273,19 @@ def _parsed(event: ServerEvent, request_id: str | None) -> Any:
         )
     if kind == "error":
         raise from_event(value, request_id=request_id)
+    if (part := _misshapen(kind, value)) is not None:
+        raise broken_stream(
+            f"the stream could not be understood (event {kind!r} has no usable {part!r})", request_id=request_id
+        )
     return None if kind == "ping" else value
+
+
+def _misshapen(kind: str, value: Mapping[str, Any]) -> str | None:
+    """The field without which a known event says nothing.  Events of kinds that we don't know may look as they like."""
+    if kind in _PLACED and not isinstance(value.get("index"), int):
+        return "index"
+    part = _SHAPES.get(kind)
+    return part if part and not isinstance(value.get(part), Mapping) else None
 
 
 def _connection_failure(error: Exception) -> Failure:

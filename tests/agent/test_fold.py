@@ -64,7 +64,7 @@ def test_a_half_in_a_calls_input_is_a_fault_and_a_split_pair_is_none() -> None:
     assert fold.faults == {"a": NOT_UNICODE}
 
 
-@pytest.mark.parametrize("text", ["{", "[1]", "nonsense", '{"a": NaN}', "[" * 100_000])
+@pytest.mark.parametrize("text", ["{", "[1]", "nonsense", '{"a": NaN}', '{"a": -1e400}', "[" * 100_000])
 def test_an_input_that_is_no_json_object_becomes_empty_with_a_fault(text: str) -> None:
     value, fault = parse_input(text)
     assert value == {}

@@ -176,6 +176,8 @@ async def test_a_refused_key_is_asked_for_once_more(api: ApiServer, make_client:
         ({"retry-after": "Mon, 30 Nov 2026 11:00:00 GMT"}, 0.0),
         ({"retry-after": "Mon, 30 Nov 2026 12:01:00 GMT", "date": "Mon, 30 Nov 2026 12:00:50 GMT"}, 10.0),
         ({"retry-after": "inf"}, None),
+        ({"retry-after": "99999999999999999999"}, 1e9),
+        ({"retry-after-ms": "-1e300"}, 0.0),
         ({"retry-after": "nan"}, None),
     ],
 )

@@ -49,6 +49,12 @@ BROKEN = {
     "data that is not JSON": (reply(HALF, garbage(b"event: x\ndata: {nope\n\n")), "not JSON"),
     "an event without type": (reply(HALF, garbage(b'event: x\ndata: ["a"]\n\n')), "no type"),
     "message_stop without message_delta": (reply(HALF, omit=["message_delta"]), "no message_delta"),
+    "a delta without a place": (reply(HALF, event("content_block_delta", {"index": None, "delta": {}})), "'index'"),
+    "a delta that is none": (reply(HALF, event("content_block_delta", {"index": 0, "delta": None})), "'delta'"),
+    "a block that is none": (
+        reply(HALF, event("content_block_start", {"index": 1, "content_block": "x"})),
+        "no usable",
+    ),
     "no message_start": (reply(HALF, omit=["message_start"]), "began with"),
     "error event": (reply(HALF, error_event()), "Overloaded"),
 }
