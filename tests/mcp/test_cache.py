@@ -356,17 +356,19 @@ async def test_a_server_that_always_loads_stands_in_front(mcp: World) -> None:
 
 async def test_after_a_rewind_the_servers_are_told_again_and_not_before(stage: MakeStage, mcp: World) -> None:
     mcp.servers.add("fast", tools=[tool("read")])
-    mcp.servers.add("slow", start_delay=1.0, tools=[tool("login")])
+    mcp.servers.add("late", tools=[tool("login")])
     now: Stage = await stage()
-    await now.room.manager.wait(10, ["fast"])
+    await now.room.manager.switch("late", on=False)
+    await now.room.manager.wait(30, ["fast"])
     await now.say("one", "ok")
-    await now.room.manager.wait(10, ["slow"])
+    await now.room.manager.switch("late", on=True)
+    await now.room.manager.wait(30, ["late"])
     await now.say("two", "ok")
     await now.say("three", "ok")
-    assert [("mcp__slow__login" in t, "mcp__fast__read" in t) for t in now.told()] == [(False, True), (True, False)]
+    assert [("mcp__late__login" in t, "mcp__fast__read" in t) for t in now.told()] == [(False, True), (True, False)]
     now.engine.agent.rewind(4)
     await now.say("three b", "ok")
     assert len(now.told()) == 2
     now.engine.agent.rewind(2)
     await now.say("two b", "ok")
-    assert "mcp__slow__login" in now.told()[1]
+    assert "mcp__late__login" in now.told()[1]
