@@ -13,10 +13,13 @@ from agentcli.ports.permissions import PermissionGate
 from agentcli.ports.prompt import Moment, Remaining, Reminder
 from agentcli.ports.sessions import Clock
 from agentcli.ports.tools import SeenFiles
+from agentcli.text import one_line
 
 TODO_SILENCE = 10
 """After so many steps without a word about it, the model is reminded of an unfinished todo list."""
 LISTED = 20
+LONGEST = 4_096
+"""Characters of a path."""
 
 
 @dataclass(slots=True)
@@ -101,6 +104,40 @@ class ModeSource:
         self._told = "plan" if told and told[-1] == plan else "default"
         if "told_mode" in self.cache.choices:
             self.cache.choices["told_mode"] = self._told
+
+
+@dataclass(slots=True)
+class DirectoriesSource:
+    """Working directories that were added or taken away.  ``present`` are those beside the first one, ``named`` those
+    that the prompt names; what was told is kept among the conversation's choices, for a resumed session."""
+
+    present: Callable[[], Sequence[str]]
+    named: Callable[[], Sequence[str]]
+    cache: ConversationCache
+    _told: list[str] | None = None
+    """``None``: nothing has been told in this process."""
+
+    async def collect(self, moment: Moment, *, paths: Sequence[Path] = ()) -> list[Reminder]:
+        if moment == "file_touched":
+            return []
+        now = list(self.present())
+        if moment == "after_compaction":  # the prompt is about to be built anew, with all of them
+            self._told = now
+            return []
+        told = list(self.named()) if moment == "first_message" else self._told
+        if told is None:
+            told = self.cache.choices.get("told_directories", [])
+        self._told = now
+        if now or "told_directories" in self.cache.choices:
+            self.cache.choices["told_directories"] = now
+        come, gone = [d for d in now if d not in told], [d for d in told if d not in now]
+        lines = [f"You may work in this directory too, now: {one_line(d, LONGEST)}" for d in come]
+        lines += [f"This is no working directory any more: {one_line(d, LONGEST)}" for d in gone]
+        return [Reminder("directories", "\n".join(lines))] if lines else []
+
+    def rewound(self, remaining: Remaining) -> None:
+        if not remaining.restored:
+            self._told = list(self.named())
 
 
 @dataclass(slots=True)

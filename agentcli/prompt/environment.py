@@ -33,13 +33,18 @@ def collect_environment(
     repository, worktree = git_facts(cwd)
     return Environment(
         cwd=clean(str(cwd)),
-        additional=tuple(sorted({clean(str(path)) for path in additional} - {clean(str(cwd))})),
+        additional=other_directories(cwd, additional),
         git=repository,
         worktree=worktree,
         platform=sys.platform,
         shell=shell_name(os.environ if env is None else env),
         os_version=os_version(),
     )
+
+
+def other_directories(cwd: Path, additional: Sequence[Path]) -> tuple[str, ...]:
+    """The working directories beside the first one, as they are named."""
+    return tuple(sorted({clean(str(path)) for path in additional} - {clean(str(cwd))}))
 
 
 def git_facts(directory: Path) -> tuple[bool, bool]:

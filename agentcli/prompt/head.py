@@ -61,4 +61,7 @@ def head_sections(context: PromptContext, sources: PromptSources) -> list[System
 
 
 def _place(context: PromptContext) -> str:
-    return f"Working directory: {one_line(context.environment.cwd)}\nDate: {context.start_date}"
+    place = context.environment
+    others = ", ".join(map(one_line, place.additional))
+    more = [f"Additional working directories: {others}"] if others else []
+    return "\n".join([f"Working directory: {one_line(place.cwd)}", *more, f"Date: {context.start_date}"])

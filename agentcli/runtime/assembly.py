@@ -9,7 +9,14 @@ from typing import Any, get_args
 from agentcli.agent.agent import Agent
 from agentcli.agent.reminders import Reminders
 from agentcli.agent.rooms import Rooms
-from agentcli.agent.sources import ChangedFilesSource, DateSource, GrantedSource, ModeSource, NewsSource, TodoSource
+from agentcli.agent.sources import (
+    ChangedFilesSource,
+    DateSource,
+    GrantedSource,
+    ModeSource,
+    NewsSource,
+    TodoSource,
+)
 from agentcli.agent.subagent_crew import Crew, CrewReminders
 from agentcli.conversation import ConversationCache
 from agentcli.events import EventStream, ModeChanged
@@ -36,7 +43,14 @@ from agentcli.runtime.journal import CurrentJournal
 from agentcli.runtime.looping import SessionTurns, focus_source, make_ticker
 from agentcli.runtime.models import Models
 from agentcli.runtime.parent import Parent
-from agentcli.runtime.prompting import make_prompt_source, output_style, prompt_context, prompt_levels, prompt_sources
+from agentcli.runtime.prompting import (
+    directories_source,
+    make_prompt_source,
+    output_style,
+    prompt_context,
+    prompt_levels,
+    prompt_sources,
+)
 from agentcli.runtime.remembering import make_memory
 from agentcli.runtime.servers import make_servers
 from agentcli.runtime.session import Session
@@ -212,6 +226,7 @@ class Assembly:
             DateSource(self.world.clock, lambda: state.start_date, state.cache),
             ChangedFilesSource(self.toolbox.seen),
             ModeSource(self.gate, self._mode_texts(), state.cache),
+            directories_source(self.world, self.prompt, state.cache),
             TodoSource(state),
             GrantedSource(self._granted),
             JobReminders(self.toolbox.jobs),

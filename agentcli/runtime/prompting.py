@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agentcli import __version__
+from agentcli.agent.sources import DirectoriesSource
 from agentcli.conversation import ConversationCache
 from agentcli.env import truthy
 from agentcli.errors import UserError
@@ -20,7 +21,7 @@ from agentcli.ports.sessions import PrefixRecord
 from agentcli.prompt.boundary import should_use_global_cache_scope
 from agentcli.prompt.context import OutputStyle, PromptContext, PromptModel
 from agentcli.prompt.effective import PromptLevels, given
-from agentcli.prompt.environment import collect_environment
+from agentcli.prompt.environment import collect_environment, other_directories
 from agentcli.prompt.source import PromptSource
 from agentcli.runtime.looping import loop_words
 from agentcli.runtime.models import Models
@@ -122,6 +123,14 @@ def make_prompt_source(
         levels=levels,
         global_scope=global_scope,
         warn=warn,
+    )
+
+
+def directories_source(world: World, prompt: PromptSource, cache: ConversationCache) -> DirectoriesSource:
+    """Tells of working directories that are added while the session runs."""
+    place = world.workspace
+    return DirectoriesSource(
+        lambda: other_directories(place.start, place.extra_roots), lambda: prompt.context.environment.additional, cache
     )
 
 
