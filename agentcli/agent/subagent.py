@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from agentcli.agent.agent import Agent
+from agentcli.agent.closing import to_the_end
 from agentcli.agent.rooms import Limits, Rooms
 from agentcli.agent.state import SessionState
 from agentcli.agent.subagent_budget import Purse
-from agentcli.errors import Bug
+from agentcli.errors import Bug, ToolError
 from agentcli.events import Emit, Event, FromSubagent, Notice, StepStarted, TurnFinished
 from agentcli.messages import Usage
 from agentcli.ports.agents import AgentOrder, AgentState, AgentTask
@@ -34,11 +35,16 @@ REPORT = (
 """Told with every task's first message."""
 
 
+async def _at_once() -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kit:
     """What the runtime makes for a new subagent.
 
-    ``close`` ends what the agent left running and names it; ``spill`` keeps a whole oversized text in a file.
+    ``ready`` is called before each task (``ToolError`` where it can't begin), ``close`` after it: that ends what the
+    agent left, and says in sentences what its caller has to know of it.  ``spill`` keeps a whole oversized text.
     """
 
     state: SessionState
@@ -46,6 +52,7 @@ class Kit:
     limits: Limits
     name: str
     """The kind's exact name."""
+    ready: Callable[[], Awaitable[None]] = _at_once
     close: Callable[[], Awaitable[list[str]]]
     spill: Callable[[str, str], Path]
     transcript: str = ""
@@ -55,13 +62,14 @@ class Kit:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hire:
     """What a subagent's kit is made from.  ``depth`` is 1 for those of the main agent; ``crew`` its own subagents;
-    ``emit`` sends an event up, wrapped."""
+    ``above`` the id of the agent that hires it (empty: the main one); ``emit`` sends an event up, wrapped."""
 
     id: str
     order: AgentOrder
     depth: int
     may_spawn: bool
     crew: Crew
+    above: str
     emit: Emit
 
 
@@ -69,7 +77,7 @@ class Outfitter(Protocol):
     """The runtime's part in a spawn."""
 
     async def __call__(self, hire: Hire) -> Kit:
-        """``ToolError`` for a kind that there is not, or a model that can't be had."""
+        """``ToolError`` for a kind that there is not, a model or a place that can't be had."""
 
 
 class Subagent:
@@ -99,6 +107,8 @@ class Subagent:
         self._crew: Crew | None = None
         self._began = 0.0
         self._seconds = 0.0
+        self._notes: list[str] = []
+        """What there is to say of its end beside the report."""
         self._before = (0, 0)
         """Requests and tokens of earlier runs."""
 
@@ -175,28 +185,37 @@ class Subagent:
         if kit is None or agent is None or crew is None:
             raise Bug("a subagent can't work before it has been outfitted")
         self._begin(kit)
-        ended: list[str] = []
+        finished: TurnFinished | None = None
+        cause = ""
         try:
+            await kit.ready()
             if not kit.state.messages:
                 await self._start_hook(kit)
             finished = await agent.run_turn(UserInput(clean(prompt)))
-            reason = self._purse.reason
+        except ToolError as error:
+            cause = str(error)
         finally:
-            self._purse.close()
-            self.state = "stopped"
-            self._seconds = kit.rooms.clock.monotonic() - self._began
-            await crew.close()
-            ended = await kit.close()
-        self.report = self._reported(kit, finished, reason, ended)
+            reason = self._purse.reason
+            await to_the_end(self._end(kit, crew))
+        self.report = self._reported(kit, finished, reason) if finished else self._made(cause, is_error=True)
         self.state = "failed" if self.report.is_error else "finished"
         return self.report
+
+    async def _end(self, kit: Kit, crew: Crew) -> None:
+        """Nothing of the task runs any more, and nothing of it is lost."""
+        self._purse.close()
+        self.state = "stopped"
+        self._seconds = kit.rooms.clock.monotonic() - self._began
+        await crew.close()
+        self._notes = await kit.close()
 
     def stopped(self, reason: str) -> AgentReport:
         """The report of an agent that was ended from outside."""
         self.state = "stopped"
         last = self._last_words()
         text = f"{self.id} was stopped before it was done{f': {reason}' if reason else ''}."
-        self.report = self._made(f"{text}\n\nIts last words:\n{last}" if last else text, is_error=True)
+        words = [text, *([f"Its last words:\n{last}"] if last else []), *self._notes]
+        self.report = self._made("\n\n".join(words), is_error=True)
         return self.report
 
     def _begin(self, kit: Kit) -> None:
@@ -212,9 +231,8 @@ class Subagent:
         for message in verdict.messages:
             kit.rooms.emit(Notice("info", message, "hook"))
 
-    def _reported(self, kit: Kit, finished: TurnFinished, reason: str, ended: list[str]) -> AgentReport:
+    def _reported(self, kit: Kit, finished: TurnFinished, reason: str) -> AgentReport:
         text = finished.text.strip()
-        notes = [f"Ended with the agent: {', '.join(ended)}."] if ended else []
         done = finished.outcome == "completed" and not reason
         if not done:
             why = f"its budget is used up ({reason})" if reason else finished.error or f"it was {finished.outcome}"
@@ -222,9 +240,9 @@ class Subagent:
             text = f"The agent stopped before it was done: {why}.{said}"
         elif not text:
             text = "The agent ended without a report."
-        return self._made(self._fitting(kit, text, notes), is_error=not done)
+        return self._made(self._fitting(kit, text), is_error=not done)
 
-    def _fitting(self, kit: Kit, text: str, notes: list[str]) -> str:
+    def _fitting(self, kit: Kit, text: str) -> str:
         cut = head_tail(text, MAX_REPORT)
         if cut.dropped:
             try:
@@ -232,7 +250,7 @@ class Subagent:
             except OSError as error:
                 where = f"it could not be kept: {error.strerror or error}"
             text = f"{cut.head}\n[{cut.dropped:,} characters left out; {where}]\n{cut.tail}"
-        return "\n\n".join([text, *notes])
+        return "\n\n".join([text, *self._notes])
 
     def _made(self, text: str, *, is_error: bool) -> AgentReport:
         return AgentReport(text, is_error, self.task.steps, self.id, self.kind)

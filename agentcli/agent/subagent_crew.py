@@ -92,14 +92,20 @@ class Crew:
             member = Subagent(id, order, budget, call_id=call_id, background=background, above=self.owner)
             emit = member.wrapped(self._emit)
             crew = Crew(office, emit, depth=depth)
-            hire = Hire(id=id, order=order, depth=depth, may_spawn=depth < office.depth, crew=crew, emit=emit)
-            member.outfit(await office.outfit(hire), crew, self.account)
+            member.outfit(await office.outfit(self._hire(id, order, crew, emit)), crew, self.account)
         except BaseException:
             office.working.discard(id)
             raise
         self._members[id] = member
         self._forget_old()
         return member
+
+    def _hire(self, id: str, order: AgentOrder, crew: Crew, emit: Emit) -> Hire:
+        above = self.owner.id if self.owner else ""
+        depth = self._depth + 1
+        return Hire(
+            id=id, order=order, depth=depth, may_spawn=depth < self.office.depth, crew=crew, above=above, emit=emit
+        )
 
     def again(self, member: Subagent, call_id: str) -> None:
         """An agent that has ended is to go on.  ``ToolError`` while too many are at work."""

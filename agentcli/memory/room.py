@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agentcli.errors import SetupError
@@ -69,10 +69,11 @@ class MemoryRoom:
             self._tell(self.auto.warnings)
         return "\n\n".join(t for t in (instructions, notes) if t) or None
 
-    def branch(self) -> InstructionMemory:
+    def branch(self, tree: Path | None = None) -> InstructionMemory:
         """The memory of a subagent: instruction files of its own conversation (``section``, ``collect``), without the
-        notes."""
-        return InstructionMemory(self.places, self.approvals, settle=self._settle, report=self._report)
+        notes.  ``tree`` is the work tree that it works in, where that is another."""
+        places = self.places if tree is None else replace(self.places, start=tree.resolve(), root=tree.resolve())
+        return InstructionMemory(places, self.approvals, settle=self._settle, report=self._report)
 
     async def collect(self, moment: Moment, *, paths: Sequence[Path] = ()) -> list[Reminder]:
         """Instructions of places that were just touched, and what was edited meanwhile; each once."""

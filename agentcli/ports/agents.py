@@ -13,13 +13,14 @@ AgentState = Literal["running", "finished", "failed", "stopped"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOrder:
     """A task for a new subagent.  ``agent`` names its kind; ``model`` (alias or id) and ``effort`` replace the kind's
-    own."""
+    own; ``isolation`` gives it a place of its own, whatever its kind."""
 
     agent: str
     prompt: str
     description: str = ""
     model: str | None = None
     effort: str | None = None
+    isolation: Literal["worktree"] | None = None
     budget: AgentBudget = field(default_factory=AgentBudget)
 
 

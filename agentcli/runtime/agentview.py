@@ -1,53 +1,51 @@
-"""What a subagent sees of the session: its prompt, the permissions, the user, the hooks."""
+"""What a subagent sees of the session: its prompt, the user, the hooks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from agentcli.agent.subagent import REPORT
 from agentcli.conversation import ConversationCache, SystemPrompt
 from agentcli.extend.agents import AgentDefinition
 from agentcli.extend.hooks.room import HookRoom
 from agentcli.memory import MemoryRoom
-from agentcli.permissions.gate import Gate
-from agentcli.permissions.policy import decide
-from agentcli.permissions.verdicts import Policy
 from agentcli.ports.permissions import (
     Answer,
     ApprovalRequest,
     Approver,
-    Decision,
     HookEvent,
     Hooks,
     HookVerdict,
-    PermissionMode,
-    PermissionUpdate,
 )
 from agentcli.ports.prompt import PromptSources, StepContext
-from agentcli.ports.tools import ToolCall, Workspace
 from agentcli.prompt.context import NO_SOURCES, PromptContext
 from agentcli.prompt.identity import attribution_part
 from agentcli.prompt.section import clear_system_prompt_sections
 from agentcli.prompt.subagent import subagent_head_text, subagent_system_prompt
 from agentcli.runtime.extended import JointHooks
-
-_OVERRIDING: frozenset[PermissionMode] = frozenset({"bypassPermissions", "acceptEdits", "plan"})
-"""Modes of the session that count for every agent, whatever its definition says."""
-
-PATHS = ("file_path", "notebook_path")
+from agentcli.runtime.site import Site
 
 
 class AgentPrompt:
-    """A subagent's prompt and memory.  The prompt stays as it was built until the conversation begins anew."""
+    """A subagent's prompt and memory.  The prompt stays as it was built until the conversation begins anew.
+
+    ``tree`` is the work tree whose instruction files it gets, where that is not the session's."""
 
     def __init__(
-        self, context: Callable[[], PromptContext], body: str, cache: ConversationCache, memory: MemoryRoom | None
+        self,
+        context: Callable[[], PromptContext],
+        body: str,
+        cache: ConversationCache,
+        memory: MemoryRoom | None,
+        *,
+        tree: Path | None = None,
     ) -> None:
         self._context = context
         self._body = body
         self._cache = cache
-        self.memory = memory.branch() if memory is not None else None
+        self.memory = memory.branch(tree) if memory is not None else None
         self._prompt = self._built()
 
     async def effective(self, step: StepContext) -> SystemPrompt:
@@ -75,41 +73,6 @@ class AgentPrompt:
         if not context.attribution:
             return prompt
         return replace(prompt, parts=(attribution_part(context.attribution), *prompt.parts))
-
-
-class AgentGate:
-    """The session's policy, for an agent that works in a place of its own and may have a mode of its own."""
-
-    def __init__(
-        self, gate: Gate, place: Callable[[], Workspace], mode: PermissionMode | None, *, may_bypass: bool
-    ) -> None:
-        self._gate = gate
-        self._place = place
-        forbidden = mode == "bypassPermissions" and not (may_bypass and gate.bypass_allowed)
-        self._own = None if forbidden else mode
-
-    @property
-    def mode(self) -> PermissionMode:
-        session = self._gate.mode
-        return session if self._own is None or session in _OVERRIDING else self._own
-
-    def set_mode(self, mode: PermissionMode) -> None:
-        self._gate.set_mode(mode)
-
-    def check(self, call: ToolCall) -> Decision:
-        place = self._place()
-        named = {k: str(place.resolve(v)) for k in PATHS if isinstance(v := call.input.get(k), str)}
-        session = self._gate.check(replace(call, input={**call.input, **named}))
-        if session.behavior == "deny" and session.rule == "memory":
-            return session
-        return decide(call, self._policy(place))
-
-    def apply(self, updates: tuple[PermissionUpdate, ...]) -> None:
-        self._gate.apply(updates)
-
-    def _policy(self, place: Workspace) -> Policy:
-        policy = self._gate.policy()
-        return replace(policy, mode=self.mode, ground=replace(policy.ground, workspace=place))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +104,10 @@ class AgentHooks:
         return await self.hooks.fire(HookEvent(event.name, event.matcher, fields))
 
 
-def hooks_for(hooks: Hooks, definition: AgentDefinition, id: str) -> Hooks:
+def hooks_for(hooks: Hooks, definition: AgentDefinition, id: str, site: Site) -> Hooks:
     """The session's hooks as they are while an agent works, with those of its definition."""
     if isinstance(hooks, HookRoom):
-        return hooks.for_agent(definition, id)
+        return hooks.for_agent(definition, id, cwd=site.start if site.tree is not None else None)
     if isinstance(hooks, JointHooks):
-        return JointHooks(hooks_for(hooks.first, definition, id), hooks_for(hooks.second, definition, id))
+        return JointHooks(hooks_for(hooks.first, definition, id, site), hooks_for(hooks.second, definition, id, site))
     return AgentHooks(hooks, definition.name, id)

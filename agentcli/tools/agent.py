@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from agentcli.errors import ToolError
 from agentcli.messages import Json
@@ -23,6 +23,7 @@ class AgentParams:
     subagent_type: str = param(default=DEFAULT_AGENT)
     model: str | None = param(default=None)
     run_in_background: bool = param(default=False)
+    isolation: Literal["worktree"] | None = param(default=None)
 
 
 class Agent(BuiltinTool[AgentParams]):
@@ -48,6 +49,7 @@ class Agent(BuiltinTool[AgentParams]):
             prompt=params.prompt,
             description=params.description,
             model=params.model or None,
+            isolation=params.isolation,
         )
         if params.run_in_background or delegation.in_background(order.agent):
             task = await delegation.start(order)

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from agentcli.settings.git import git_root
+
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -105,7 +107,7 @@ def _visible_files() -> Iterator[str]:
         rignore.walk(
             Path(),
             ignore_hidden=False,
-            require_git=False,
+            require_git=git_root(Path()) is not None,
             additional_ignores=[".rgignore"],
             overrides=[f"!{name}" for name in _VERSION_CONTROL],
         )

@@ -20,6 +20,7 @@ from typing import Literal
 
 from agentcli.errors import ToolError
 from agentcli.globs import Match, compile_glob
+from agentcli.settings.git import git_root
 
 SECONDS = 30.0
 MAX_OUTPUT = 64 * 1024 * 1024
@@ -84,10 +85,12 @@ class Searcher:
     program: str | None = field(default_factory=ripgrep)
     seconds: float = SECONDS
 
-    def arguments(self, query: Query) -> tuple[str, ...]:
+    def arguments(self, query: Query, directory: Path) -> tuple[str, ...]:
         if self.program is None:
             return (*_FALLBACK, json.dumps(asdict(query)))
-        options = ["--no-config", "--hidden", "--no-require-git", "--color=never", *_OUTPUTS[query.kind]]
+        options = ["--no-config", "--hidden", "--color=never", *_OUTPUTS[query.kind]]
+        if git_root(directory) is None:  # in a repository its root bounds the ignore files above that count
+            options.append("--no-require-git")
         options += [option for name in VERSION_CONTROL for option in ("-g", f"!{name}")]
         if query.type:
             options.append(f"--type={query.type}")
@@ -110,7 +113,7 @@ class Searcher:
         """Runs the search in ``directory``.  ``ToolError`` with the child's own words for a wrong pattern or type, and
         when the time is up."""
         child = await asyncio.create_subprocess_exec(
-            *self.arguments(query),
+            *self.arguments(query, directory),
             cwd=directory,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,

@@ -61,7 +61,7 @@ class Bureau:
 
         async def close() -> list[str]:
             self.closed.append(hire.id)
-            return self.left
+            return [f"Ended with the agent: {', '.join(self.left)}."] if self.left else []
 
         return Kit(
             state=made.state,

@@ -20,8 +20,10 @@ BLOCKABLE = {
     "SubagentStop",
     "Stop",
     "PreCompact",
+    "WorktreeCreate",
 }
-TAKES_TEXT = {"SessionStart", "UserPromptSubmit"}
+TAKES_TEXT = {"SessionStart", "UserPromptSubmit", "WorktreeCreate"}
+ONLY_TOLD = [e for e in EVENTS if e != "WorktreeCreate"]
 
 
 def verdict(event: str, code: int, output: str = "", errors: str = "") -> HookVerdict:
@@ -51,12 +53,20 @@ def test_exit_code_two_blocks_or_is_shown(event: str) -> None:
         assert found == HookVerdict(messages=("not on a Friday",))
 
 
-@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("event", ONLY_TOLD)
 def test_another_exit_code_is_told_and_blocks_nothing(event: str) -> None:
     assert verdict(event, 1, errors="\nTraceback\nmore") == HookVerdict(
         messages=(f"{event} hook `check` failed with exit code 1: Traceback",)
     )
     assert verdict(event, 127) == HookVerdict(messages=(f"{event} hook `check` failed with exit code 127",))
+
+
+def test_a_hook_that_has_to_make_something_fails_with_any_exit_code() -> None:
+    failed = verdict("WorktreeCreate", 1, errors="no space")
+    assert failed == HookVerdict("deny", "WorktreeCreate hook `check` failed with exit code 1: no space")
+    made = '{"hookSpecificOutput": {"hookEventName": "WorktreeCreate", "worktreePath": "/tmp/w"}}'
+    assert verdict("WorktreeCreate", 0, made) == HookVerdict(extra={"worktreePath": "/tmp/w"})
+    assert verdict("WorktreeCreate", 1, made).behavior == "deny"
 
 
 @pytest.mark.parametrize("event", EVENTS)
@@ -65,7 +75,7 @@ def test_block_in_json_says_no_where_the_event_can_be_blocked(event: str) -> Non
     assert found == (HookVerdict("deny", "tests are red") if event in BLOCKABLE else HookVerdict())
 
 
-@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("event", ONLY_TOLD)
 @pytest.mark.parametrize("code", [0, 1, 3])
 def test_common_fields_hold_for_every_event_and_json_decides_alone(event: str, code: int) -> None:
     text = '{"continue": false, "stopReason": "enough", "systemMessage": "Look", "suppressOutput": true}'

@@ -20,13 +20,16 @@ from agentcli.text import clean, one_line
 Json = dict[str, Any]
 BLOCKABLE = frozenset(
     {"UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStop", "Stop", "PreCompact"}
+    | {"WorktreeCreate"}
 )
 """Events for which exit code 2 and ``"decision": "block"`` say no."""
-TEXT_IS_CONTEXT = frozenset({"SessionStart", "UserPromptSubmit"})
+TEXT_IS_CONTEXT = frozenset({"SessionStart", "UserPromptSubmit", "WorktreeCreate"})
+MUST_SUCCEED = frozenset({"WorktreeCreate"})
+"""Events whose hook does the work itself: whatever fails there is a no."""
 _STRENGTH: Mapping[Behavior | None, int] = {None: 0, "allow": 1, "ask": 2, "deny": 3}
-_OWN_KEYS = ("sessionTitle", "initialUserMessage", "watchPaths", "reloadSkills", "updatedToolOutput")
+_OWN_KEYS = ("sessionTitle", "initialUserMessage", "watchPaths", "reloadSkills", "updatedToolOutput", "worktreePath")
 _TEXTS = ("reason", "stopReason", "systemMessage")
-_TEXTS_INSIDE = ("additionalContext", "permissionDecisionReason", "sessionTitle", "initialUserMessage")
+_TEXTS_INSIDE = ("additionalContext", "permissionDecisionReason", "sessionTitle", "initialUserMessage", "worktreePath")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,8 @@ def read_answer(event: str, label: str, said: Said) -> Answer:
             data, problem = None, str(misfit)
     if said.exit_code == 2:
         return _blocked(event, label, said, answer)
+    if said.exit_code and event in MUST_SUCCEED:
+        return replace(answer, behavior="deny", reason=answer.reason or _failure(event, label, said))
     if data is not None:
         return answer
     if problem:

@@ -26,10 +26,12 @@ EVENTS = (
     "Stop",
     "PreCompact",
     "PostCompact",
+    "WorktreeCreate",
+    "WorktreeRemove",
     "SessionEnd",
 )
 TOOL_EVENTS = frozenset({"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure"})
-UNMATCHED = frozenset({"UserPromptSubmit", "Stop"})
+UNMATCHED = frozenset({"UserPromptSubmit", "Stop", "WorktreeCreate", "WorktreeRemove"})
 """Events without anything that a matcher could look at."""
 OTHERS_EVENTS = frozenset(
     {
@@ -49,8 +51,6 @@ OTHERS_EVENTS = frozenset(
         "CwdChanged",
         "FileChanged",
         "DirectoryAdded",
-        "WorktreeCreate",
-        "WorktreeRemove",
         "Elicitation",
         "ElicitationResult",
     }

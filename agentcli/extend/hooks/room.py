@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from agentcli.extend.agents import AgentDefinition
@@ -39,15 +40,18 @@ class HookRoom:
         """The settings were read again."""
         self.config = config
 
-    def for_agent(self, agent: AgentDefinition, agent_id: str) -> HookRoom:
-        """The hooks while a subagent works: the session's and the definition's own.  What the engine fires as Stop is
-        SubagentStop there."""
+    def for_agent(self, agent: AgentDefinition, agent_id: str, *, cwd: Path | None = None) -> HookRoom:
+        """The hooks while a subagent works (in ``cwd``, where that is not the session's): the session's and the
+        definition's own.  What the engine fires as Stop is SubagentStop there."""
         own = hooks_of(agent.hooks, str(agent.path))
         for warning in own.warnings:
             self._means.notify(warning)
         turned = tuple(replace(h, event="SubagentStop", matcher="") if h.event == "Stop" else h for h in own.handlers)
         config = replace(self.config, handlers=(*self.config.handlers, *turned))
-        return HookRoom(config, self._means, agent={"agent_id": agent_id, "agent_type": agent.name})
+        means, known = self._means, {"agent_id": agent_id, "agent_type": agent.name}
+        if cwd is not None:
+            means, known = replace(means, cwd=lambda: cwd), {**known, "cwd": str(cwd)}
+        return HookRoom(config, means, agent=known)
 
     def matching(self, event: str, subject: str, input: Json | None = None) -> tuple[Handler, ...]:
         """The hooks that would run, in order."""

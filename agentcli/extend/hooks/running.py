@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agentcli.errors import AgentcliError, SetupError, UserError
-from agentcli.extend.hooks.answers import Answer, Said, read_answer, read_reply
+from agentcli.extend.hooks.answers import MUST_SUCCEED, Answer, Said, read_answer, read_reply
 from agentcli.extend.hooks.config import Handler
 from agentcli.processes import Finished, Limits, ProcessManager, without_keys
 from agentcli.text import one_line
@@ -97,7 +97,8 @@ def seconds_of(handler: Handler) -> float:
 
 
 def _message(handler: Handler, what: str) -> Answer:
-    return Answer(messages=(f"{handler.event} hook `{one_line(handler.label, 80)}` {what}",))
+    text = f"{handler.event} hook `{one_line(handler.label, 80)}` {what}"
+    return Answer("deny", text) if handler.event in MUST_SUCCEED else Answer(messages=(text,))
 
 
 async def _ran(handler: Handler, payload: str, means: HookMeans, seconds: float) -> Finished:

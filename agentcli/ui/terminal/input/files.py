@@ -12,6 +12,8 @@ from heapq import nsmallest
 from itertools import islice
 from pathlib import Path
 
+from agentcli.settings.git import git_root
+
 MAX_FILES = 500_000
 FRESH_SECONDS = 10.0
 """A listing older than this is made anew in the background when it is asked."""
@@ -99,7 +101,8 @@ def walk(root: Path) -> list[str]:
     base = str(root)
     prefix = len(base.rstrip("/")) + 1
     paths = []
-    for entry in rignore.walk(root, ignore_hidden=False, require_git=False, overrides=["!.git"]):
+    inside = git_root(root) is not None  # its root bounds the ignore files above that count
+    for entry in rignore.walk(root, ignore_hidden=False, require_git=inside, overrides=["!.git"]):
         text = str(entry)[prefix:]
         if text:
             paths.append(text + "/" if entry.is_dir() else text)

@@ -1,0 +1,250 @@
+"""What one subagent works with, made for it: its conversation, tools, permissions, prompt, transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from agentcli.agent.reminders import Reminders
+from agentcli.agent.rooms import Rooms
+from agentcli.agent.sources import ChangedFilesSource, DateSource, HeadSource, ModeSource, TodoSource
+from agentcli.agent.state import SessionState
+from agentcli.agent.subagent import Hire, Kit
+from agentcli.agent.subagent_crew import CrewReminders
+from agentcli.errors import ToolError, UserError
+from agentcli.events import Event, Notice
+from agentcli.extend.agents import AgentDefinition
+from agentcli.model.catalog import check_effort
+from agentcli.modes.plan import mode_texts
+from agentcli.ports.prompt import Reminder, ReminderSource
+from agentcli.prompt.context import PromptContext
+from agentcli.runtime.agentgate import AgentGate
+from agentcli.runtime.agentview import AgentApprover, AgentPrompt, hooks_for
+from agentcli.runtime.deferred import ServerView, listed
+from agentcli.runtime.extending import preloaded
+from agentcli.runtime.parent import Contexts, Parent
+from agentcli.runtime.site import Site
+from agentcli.runtime.worktree import Worktrees
+from agentcli.sessions import FileJournal, MemoryJournal, recorder
+from agentcli.text import one_line
+from agentcli.tools.jobs import JobReminders
+
+NOT_FOR_AGENTS = frozenset({"AskUserQuestion", "ExitPlanMode", "Sleep"})
+"""Tools of the main conversation: they are about the person in front of it."""
+DELEGATION = frozenset({"Agent", "SendMessage", "TaskStop"})
+FOLDER = "subagents"
+
+
+class Outfit:
+    """Of one agent.  Made in the order in which the parts need each other; ``kit`` hands them over."""
+
+    def __init__(
+        self, parent: Parent, hire: Hire, definition: AgentDefinition, site: Site, worktrees: Worktrees
+    ) -> None:
+        self._parent = parent
+        self._hire = hire
+        self._definition = definition
+        self._site = site
+        self._worktrees = worktrees
+        self._state = _state(parent, hire, definition)
+        self._journal = self._opened_journal()
+        self._record = recorder(self._journal)
+        named = definition.tools is not None
+        servers = ServerView(parent.servers, self._wanted, in_front=named) if parent.servers is not None else None
+        self._toolbox = parent.means.toolbox(
+            self._emit,
+            lambda: self._state.cache,
+            wanted=self._wanted,
+            seldom=() if parent.extensions.skills else ("Skill",),
+            servers=servers,
+        )
+        self._state.tools = self._toolbox.specs()
+        self._gate = AgentGate(
+            gate=parent.gate, site=site, wanted=definition.permission_mode, may_bypass=parent.may_bypass
+        )
+        tree = site.tree.path if site.tree else None
+        self._prompt = AgentPrompt(self._context, definition.body, self._state.cache, parent.memory, tree=tree)
+        self._contexts = Contexts(parent, site.place, self._toolbox, self._state, self._emit, hire.crew)
+
+    async def kit(self) -> Kit:
+        """Everything, with the skills that the agent begins with."""
+        self._state.pending.extend(await self._skills())
+        return Kit(
+            state=self._state,
+            rooms=self._rooms(),
+            limits=replace(self._parent.limits, max_turns=self._definition.max_turns, max_budget_usd=None),
+            name=self._definition.name,
+            ready=self._ready,
+            close=self._close,
+            spill=self._contexts().spill,
+            transcript=str(self._journal.path) if isinstance(self._journal, FileJournal) else "",
+        )
+
+    def _rooms(self) -> Rooms:
+        parent, toolbox = self._parent, self._toolbox
+        return Rooms(
+            model=parent.client,
+            prompt=self._prompt,
+            tools=toolbox.tools,
+            gate=self._gate,
+            approver=AgentApprover(parent.broker, self._definition.name),
+            context=self._contexts,
+            emit=self._emit,
+            clock=parent.world.clock,
+            journal=self._journal,
+            hooks=hooks_for(parent.hooks(), self._definition, self._hire.id, self._site),
+            reminders=Reminders(self._reminders()),
+            workspace=self._site.place(),
+            seen=toolbox.seen,
+            model_info=parent.models.info,
+            reset=self._begin_anew,
+            late_tools=toolbox.deferred.late_tools,
+            resolve=toolbox.resolve,
+            broken_off=parent.models.broken_off(parent.ledger(), "subagent"),
+            outstanding=self._hire.crew.outstanding,
+        )
+
+    # --- its life ---------------------------------------------------------------------------------------------------
+
+    def _emit(self, event: Event) -> None:
+        self._record(event)
+        self._hire.emit(event)
+
+    async def _ready(self) -> None:
+        """Before each task: what went with the end of the last one is there again."""
+        if self._site.own and self._site.tree is not None:
+            await self._worktrees.again(self._site.tree)
+
+    async def _close(self) -> list[str]:
+        """After each task: what the agent left is ended, and told."""
+        ended = await self._toolbox.end_jobs()
+        told = [f"Ended with the agent: {', '.join(ended)}."] if ended else []
+        tree = self._site.tree if self._site.own else None
+        if tree is not None and (kept := await self._worktrees.leave(tree)):
+            self._hire.emit(Notice("info", f"{self._definition.name}: {kept}", "worktree"))
+            told.append(kept)
+        self._journal.close()
+        return told
+
+    def _begin_anew(self) -> None:
+        self._state.start_date = self._parent.world.clock.now().date().isoformat()
+        self._prompt.begin_anew()
+
+    # --- its parts --------------------------------------------------------------------------------------------------
+
+    def _wanted(self, name: str) -> bool:
+        definition = self._definition
+        if name.startswith("mcp__"):
+            tools = definition.tools
+            return not listed(name, definition.disallowed_tools) and (tools is None or listed(name, tools))
+        chosen = self._parent.world.options.tools
+        if name in NOT_FOR_AGENTS or (name in DELEGATION and not self._hire.may_spawn):
+            return False
+        return (chosen is None or name in chosen) and definition.allows(name)
+
+    def _context(self) -> PromptContext:
+        parent = self._parent
+        session = parent.prompt.context
+        return replace(
+            session,
+            environment=self._site.environment(parent.world) if self._site.tree else session.environment,
+            model=parent.prompt.model_of(self._state.model),
+            start_date=self._state.start_date,
+            tools=frozenset(self._toolbox.tools),
+            layout=parent.state.cache.choices.get("layout", session.layout),
+            interactive=False,
+        )
+
+    def _reminders(self) -> Sequence[ReminderSource]:
+        """Those that siblings share come first."""
+        state, prompt, toolbox = self._state, self._prompt, self._toolbox
+        texts = mode_texts(exit_tool=False, deferred=False)
+        return [
+            HeadSource(prompt.report),
+            *self._instructions(),
+            DateSource(self._parent.world.clock, lambda: state.start_date, state.cache),
+            ChangedFilesSource(toolbox.seen),
+            ModeSource(self._gate, texts, state.cache),
+            TodoSource(state),
+            JobReminders(toolbox.jobs),
+            CrewReminders(self._hire.crew),
+        ]
+
+    def _instructions(self) -> list[ReminderSource]:
+        """What the project's files and the place say."""
+        prompt, tree = self._prompt, self._site.tree
+        sources: list[ReminderSource] = []
+        if not self._definition.read_only:
+            sources.append(HeadSource(prompt.memory_text))
+            sources += [prompt.memory] if prompt.memory is not None else []
+        if tree is not None:
+            sources.append(HeadSource(_saying(tree.words)))
+        return sources
+
+    async def _skills(self) -> list[Reminder]:
+        """The skills that the agent begins with."""
+        try:
+            found = await preloaded(self._parent.extensions, self._definition)
+        except UserError as error:
+            self._parent.warn(f"agent {self._definition.name}: {error}")
+            return []
+        return [Reminder(f"skill:{skill.name}", skill.text) for skill in found]
+
+    def _opened_journal(self) -> FileJournal | MemoryJournal:
+        parent, hire = self._parent, self._hire
+        facts = {
+            "session_id": self._state.session_id,
+            "agent_id": hire.id,
+            "agent": self._definition.name,
+            "description": one_line(hire.order.description),
+            "model": self._state.model,
+            "start_date": self._state.start_date,
+            "cwd": str(self._site.start),
+        }
+        journal: FileJournal | MemoryJournal
+        if parent.directory.stored:
+            path = parent.directory() / FOLDER / f"{hire.id.replace('_', '-')}.jsonl"
+            journal = FileJournal(path, clock=parent.world.clock, notice=parent.warn)
+        else:
+            journal = MemoryJournal()
+        journal.append("start", facts)
+        return journal
+
+
+def _saying(text: str) -> Callable[[], Awaitable[str]]:
+    async def said() -> str:
+        return text
+
+    return said
+
+
+def _state(parent: Parent, hire: Hire, definition: AgentDefinition) -> SessionState:
+    model = _model(parent, hire, definition)
+    info = parent.models.info(model)
+    effort = hire.order.effort or definition.effort or parent.state.effort
+    return SessionState(
+        session_id=parent.state.session_id,
+        model=model,
+        start_date=parent.world.clock.now().date().isoformat(),
+        effort=check_effort(effort, info) if effort in info.efforts and effort else None,
+        thinking=parent.state.thinking if model == parent.state.model else "default",
+        conversation_id=f"{parent.state.session_id}/{hire.id}",
+        query_source="subagent",
+        interactive=False,
+    )
+
+
+def _model(parent: Parent, hire: Hire, definition: AgentDefinition) -> str:
+    """Environment, then the call, then the definition, then the parent's."""
+    own = parent.state.model
+    # A server with models of its own need not have those that built-in agents prefer.
+    foreign = definition.scope == "built-in" and not parent.models.info(own).known
+    kind = None if foreign else definition.model
+    forced = parent.world.env.get("CLAUDE_CODE_SUBAGENT_MODEL", "").strip()
+    named = next((n for n in (forced, hire.order.model, kind) if n and n != "inherit"), None)
+    if named is None:
+        return own
+    try:
+        return parent.models.resolve(named)
+    except UserError as error:
+        raise ToolError(f"model {named!r}: {error}") from error
