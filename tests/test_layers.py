@@ -13,7 +13,7 @@ STOREYS: tuple[frozenset[str], ...] = (
     frozenset({"clock", "conversation", "env", "errors", "events", "files", "globs", "i18n", "log", "messages"})
     | frozenset({"paths", "ports", "processes", "text"}),
     frozenset({"frontmatter", "media", "settings", "shell"}),
-    frozenset({"agent", "extend", "mcp", "memory", "model", "permissions", "prompt", "sessions", "tools"}),
+    frozenset({"agent", "extend", "mcp", "memory", "model", "permissions", "prompt", "sandbox", "sessions", "tools"}),
     frozenset({"modes"}),
     frozenset({"runtime"}),
     frozenset({"commands"}),

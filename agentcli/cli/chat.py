@@ -91,6 +91,7 @@ def chat(
     strict_mcp_config: Annotated[bool, typer.Option(help="Only the servers of --mcp-config.")] = False,
     add_dir: Annotated[list[Path] | None, typer.Option(help="A further working directory.")] = None,
     trust: Annotated[bool, typer.Option(help="Let this project's own settings act.")] = False,
+    sandbox: Annotated[bool | None, typer.Option("--sandbox/--no-sandbox", help="Confine shell commands.")] = None,
     bare: Annotated[bool, typer.Option(help="Read no settings, memory, agents or hooks.")] = False,
 ) -> Launch:
     """An interactive coding agent for the terminal."""
@@ -125,6 +126,7 @@ def chat(
         name=name,
         persist=not no_session_persistence,
         trust=trust,
+        sandbox=sandbox,
         bare=bare,
         verbose=verbose,
         strict_permissions=strict_permissions,

@@ -58,7 +58,7 @@ def examine(directory: Path) -> list[Finding]:
     findings += _settings(world)
     findings.append(_key(world))
     findings += [_program(name, use, todo) for name, use, todo in _PROGRAMS]
-    findings += [_ripgrep(), _terminal()]
+    findings += [*_sandbox(world), _ripgrep(), _terminal()]
     return findings
 
 
@@ -80,6 +80,22 @@ def _ripgrep() -> Finding:
     if path is None:
         return Finding("note", "ripgrep", "not found; Grep and Glob use the slower built-in search", "install ripgrep")
     return Finding("ok", "ripgrep", str(path))
+
+
+def _sandbox(world: World) -> list[Finding]:
+    """Only where one is wanted."""
+    from agentcli.runtime.confining import sandbox_settings
+    from agentcli.sandbox.mechanism import Missing, find_mechanism
+
+    settings = sandbox_settings(world)
+    if settings is None:
+        return []
+    found = find_mechanism(world.env, wish=str(settings.get("bwrapPath") or ""))
+    if isinstance(found, Missing):
+        fatal = settings.get("failIfUnavailable") is True
+        text = f"{found.reason}; " + ("no session starts without it" if fatal else "commands run without one")
+        return [Finding("missing" if fatal else "note", "sandbox", text, found.todo)]
+    return [Finding("ok", "sandbox", f"{found.program}, tried")]
 
 
 def _home() -> Finding:

@@ -9,6 +9,7 @@ from pathlib import Path
 from agentcli.errors import UsageError
 from agentcli.permissions.explain import call_of, explain
 from agentcli.ports.permissions import PERMISSION_MODES
+from agentcli.runtime.confining import confinement_here
 from agentcli.runtime.guard import make_gate
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.world import read_world
@@ -19,7 +20,9 @@ def run_permissions_test(call: str, *, mode: str | None, as_json: bool) -> int:
     if mode is not None and mode not in PERMISSION_MODES:
         raise UsageError(f"--mode {mode!r}: one of {', '.join(PERMISSION_MODES)}")
     options = SessionOptions(cwd=Path.cwd(), permission_mode=mode, persist=False)
-    gate = make_gate(read_world(options))
+    world = read_world(options)
+    gate = make_gate(world)
+    gate.confinement = confinement_here(world)
     if not as_json:
         sys.stdout.write(explain(call, gate.policy()).rstrip("\n") + "\n")
         return 0

@@ -15,6 +15,7 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
         ("Model", f"{status.model_name} (`{status.model}`)" + (f", effort {status.effort}" if status.effort else "")),
         ("Mode", f"{status.mode} ({context.texts(f'mode.{status.mode}')})"),
         ("Directory", f"`{status.cwd}`" + (f" on `{status.branch}`" if status.branch else "")),
+        ("Sandbox", _sandbox(context)),
         ("Others", ", ".join(f"`{root}`" for root in context.session.workspace.extra_roots)),
         ("Context", f"{status.context_used:,} of {status.window:,} tokens"),
         ("Cost", "unknown (no price for this model)" if status.cost is None else f"${status.cost:.4f}"),
@@ -25,6 +26,13 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
         rows.pop()
     lines = [f"- **{name}:** {value}" for name, value in rows if value]
     return CommandResult("\n".join([*lines, *_troubles(context)]))
+
+
+def _sandbox(context: CommandContext) -> str:
+    bounds = context.session.gate.confinement
+    if bounds is None:
+        return ""
+    return "shell commands are confined" + ("" if bounds.unasked else ", and asked about all the same")
 
 
 def _troubles(context: CommandContext) -> list[str]:

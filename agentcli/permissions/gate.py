@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentcli.errors import UsageError
+from agentcli.permissions.confinement import Confinement
 from agentcli.permissions.filepolicy import may_read
 from agentcli.permissions.places import Ground, place
 from agentcli.permissions.policy import decide, denied_wholly
@@ -34,8 +35,8 @@ class Gate:
     ``settings`` bring rules and say whether some could not be read; ``given`` are rules of the
     command line.  ``store`` writes what answers bring; without one every change lasts for the session.  ``private``
     are directories of the session that may be read without asking, ``own`` (settable) those that may be written too, by
-    every name they have.  ``warnings`` names every rule that is of no use; ``on_mode``, if set, hears of every change
-    of the mode.
+    every name they have.  ``confinement`` (settable) says how a sandbox confines shell commands.  ``warnings`` names
+    every rule that is of no use; ``on_mode``, if set, hears of every change of the mode.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Gate:
         self._mode: PermissionMode = mode
         self._bypass_allowed = True
         self.plan_files: tuple[Path, ...] = ()
+        self.confinement: Confinement | None = None
         self._session: list[Rule] = []
         self._line, self._line_warnings = _line_rules(workspace, given or GivenRules())
         self._rules: tuple[Rule, ...] = ()
@@ -109,7 +111,8 @@ class Gate:
     def policy(self) -> Policy:
         """Everything that a decision depends on, as it is now."""
         ground = Ground(self._workspace, self._home, self._private, self.own, self._trusted)
-        return Policy(self._mode, self.rules, ground, self._environment, self._unsafe, self.plan_files)
+        bounds = self.confinement
+        return Policy(self._mode, self.rules, ground, self._environment, self._unsafe, self.plan_files, bounds)
 
     def check(self, call: ToolCall) -> Decision:
         return decide(call, self.policy())

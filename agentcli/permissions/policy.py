@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import urlsplit
 
+from agentcli.permissions.confined import at_ease, unasked, without_wide_asks
 from agentcli.permissions.filepolicy import may_edit, may_read
 from agentcli.permissions.rules import EDIT_TOOLS, READ_TOOLS, SHELL_TOOLS, Rule
 from agentcli.permissions.shellpolicy import judge_line
@@ -120,10 +122,19 @@ def _shell(name: str, call: ToolCall, policy: Policy, early: Verdict | None) -> 
     command = call.input.get("command")
     if not isinstance(command, str) or not command.strip():
         return Decision("ask", "there is no command")
+    confined = unasked(call.input, policy)
+    if confined:
+        policy = without_wide_asks(policy)
+        early = _by_name(name, call, policy)
     _, verdicts = judge_line(command, policy, name)
+    if confined:
+        verdicts = [at_ease(v) for v in verdicts]
     if early is not None:
         verdicts.append(early)
-    return settle(verdicts, policy, details=True)
+    decision = settle(verdicts, policy, details=True)
+    if decision.behavior == "ask" and policy.confinement is not None and not policy.confinement.covers(call.input):
+        return replace(decision, reason=f"outside of the sandbox: {decision.reason}")
+    return decision
 
 
 def _judge(name: str, call: ToolCall, policy: Policy) -> Iterator[Verdict]:

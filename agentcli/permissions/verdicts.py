@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from agentcli.permissions.confinement import Confinement
 from agentcli.permissions.places import Ground
 from agentcli.permissions.rules import Rule
 from agentcli.ports.permissions import Behavior, Decision, PermissionMode, PermissionUpdate
@@ -26,6 +27,7 @@ class Policy:
     """Everything that a decision depends on, apart from the files on disk.
 
     ``unsafe``: why deny or ask rules may be missing.  ``plan_files``: what may be written in plan mode.
+    ``confinement``: how the sandbox confines shell commands, ``None`` where there is none.
     """
 
     mode: PermissionMode
@@ -34,6 +36,7 @@ class Policy:
     environment: Mapping[str, str] = field(default_factory=dict)
     unsafe: tuple[str, ...] = ()
     plan_files: tuple[Path, ...] = ()
+    confinement: Confinement | None = None
 
     def having(self, behavior: Behavior, *tools: str) -> tuple[Rule, ...]:
         """The rules of one behaviour about one of the tools, in the order of the files."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
+from agentcli.ports.sandbox import Wrap
+
 JobState = Literal["running", "finished", "timed_out", "killed"]
 
 
@@ -58,8 +60,10 @@ class Jobs(Protocol):
         environment: Mapping[str, str],
         description: str = "",
         time_limit: float | None = None,
+        wrap: Wrap = list,
     ) -> Job:
-        """Starts a command in the background; ``time_limit`` in seconds.  ``OSError`` if the shell can't be started."""
+        """Starts a command in the background; ``time_limit`` in seconds, ``wrap`` is what is around its shell.
+        ``OSError`` if the shell can't be started."""
 
     def list(self) -> tuple[Job, ...]:
         """Every job of the session, oldest first."""

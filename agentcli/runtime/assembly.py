@@ -33,6 +33,7 @@ from agentcli.ports.prompt import Reminder, ReminderSource
 from agentcli.prompt.source import PromptSource
 from agentcli.runtime.asking import Questions
 from agentcli.runtime.beginning import first_state, limits
+from agentcli.runtime.confining import make_sandbox
 from agentcli.runtime.crews import main_crew
 from agentcli.runtime.directory import SessionDirectory
 from agentcli.runtime.extended import Extended
@@ -96,8 +97,14 @@ class Assembly:
         answerable = world.options.interactive or world.options.answers_permissions
         self.broker = Broker(self.events.emit, nobody=not answerable)
         self.extensions = make_extensions(world, agents=world.options.agents)
+        records = self.directory() / "shell" / "cwd"
+        self.sandbox = make_sandbox(world, self.gate, directory=self.directory, own=(*own, records), warn=warn)
         self.means = make_means(
-            world, directory=self.directory, read_only=only_reads_line, references=self.models.takes_references
+            world,
+            directory=self.directory,
+            read_only=only_reads_line,
+            references=self.models.takes_references,
+            sandbox=self.sandbox,
         )
         self.cache = restored_cache(opened.loaded) if opened.loaded else ConversationCache()
         self.questions = Questions()

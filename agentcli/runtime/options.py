@@ -67,6 +67,8 @@ class SessionOptions:
     name: str = ""
     persist: bool = True
     trust: bool = False
+    sandbox: bool | None = None
+    """Whether shell commands are confined; ``None`` leaves it to the settings."""
     bare: bool = False
     verbose: bool = False
     strict_permissions: bool = False

@@ -17,6 +17,7 @@ from agentcli.files.seen import FilesSeen
 from agentcli.mcp.deferral import wish
 from agentcli.paths import private_directory
 from agentcli.ports.model import ToolSpec
+from agentcli.ports.sandbox import CommandSandbox
 from agentcli.ports.tools import Tool, ToolCall, ToolContext
 from agentcli.processes import ProcessManager
 from agentcli.runtime.deferred import DeferredTools, ServerTools
@@ -44,6 +45,7 @@ class Toolbox:
     shell: Shell
     jobs: JobTable
     seen: FilesSeen
+    sandbox: CommandSandbox | None = None
 
     def attach(self, servers: ServerTools) -> None:
         """The tools of MCP servers can be called too; which of them are defined, ``deferred`` says from now on."""
@@ -73,18 +75,21 @@ class Toolbox:
     async def close(self) -> None:
         await self.jobs.close()
         await self.processes.close()
+        if self.sandbox is not None:
+            self.sandbox.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
     """What toolboxes of one session share.  ``read_only`` judges a shell line, ``references`` says whether the model's
-    server takes tool references now."""
+    server takes tool references now, ``sandbox`` confines shell commands."""
 
     world: World
     processes: ProcessManager
     shell: Shell
     read_only: Callable[[str], bool]
     references: Callable[[], bool]
+    sandbox: CommandSandbox | None = None
 
     def toolbox(
         self,
@@ -100,7 +105,9 @@ class Means:
         it; with ``only`` these alone are there, all of them in front; ``seldom`` are deferred like those that always
         are.  ``servers`` brings the tools of MCP servers, as this conversation has them."""
         jobs = JobTable(self.shell, self.processes, emit)
-        built = builtin_tools(shell=self.shell, jobs=jobs, read_only=self.read_only, environ=self.world.env)
+        built = builtin_tools(
+            shell=self.shell, jobs=jobs, read_only=self.read_only, environ=self.world.env, sandbox=self.sandbox
+        )
         tools = {tool.spec.name: tool for tool in built if wanted(tool.spec.name)}
         if only is not None:
             tools = {name: tool for name, tool in tools.items() if name in only}
@@ -112,7 +119,7 @@ class Means:
         if searched:
             tools |= {"ToolSearch": ToolSearch(deferred), "McpCall": McpCall(deferred.names)}
             front += ["ToolSearch"] if self.references() else ["ToolSearch", "McpCall"]
-        box = Toolbox(tools, tuple(front), deferred, self.processes, self.shell, jobs, FilesSeen())
+        box = Toolbox(tools, tuple(front), deferred, self.processes, self.shell, jobs, FilesSeen(), self.sandbox)
         if servers is not None:
             box.attach(servers)
         return box
@@ -124,6 +131,7 @@ def make_means(
     directory: Callable[[], Path],
     read_only: Callable[[str], bool],
     references: Callable[[], bool],
+    sandbox: CommandSandbox | None = None,
 ) -> Means:
     """``directory`` is the session's private directory (made when it is first needed)."""
     processes = ProcessManager()
@@ -132,7 +140,14 @@ def make_means(
     named = world.env.get("CLAUDE_ENV_FILE", "").strip()
     given = (world.workspace.start / Path(named).expanduser(),) if named else ()
     shell = Shell(processes, private, base=lambda: world.env, startup=not world.bare, env_files=(*given, env_file))
-    return Means(world=world, processes=processes, shell=shell, read_only=read_only, references=references)
+    return Means(
+        world=world,
+        processes=processes,
+        shell=shell,
+        read_only=read_only,
+        references=references,
+        sandbox=sandbox,
+    )
 
 
 def _no_more(tool_use_id: str) -> Mapping[str, Any]:

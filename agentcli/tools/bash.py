@@ -7,13 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from agentcli.env import number, truthy
-from agentcli.errors import SetupError
+from agentcli.errors import SetupError, ToolError
 from agentcli.messages import Json
 from agentcli.ports.display import CommandDisplay, Display
 from agentcli.ports.jobs import Jobs
+from agentcli.ports.sandbox import CommandSandbox
 from agentcli.ports.tools import Effect, ToolContext, ToolResult, text_result
 from agentcli.text import clean
 from agentcli.tools.base import BuiltinTool
+from agentcli.tools.bash_cage import LEAVE, Cage, hint
 from agentcli.tools.bash_run import DEFAULT_LIMIT, Foreground, check_command, may_move, not_started, perform
 from agentcli.tools.bash_shell import Shell
 from agentcli.tools.schema import param
@@ -27,13 +29,15 @@ class BashParams:
     timeout: int | None = param("ms", default=None, minimum=1)
     description: str = param("What it does, 5-10 words", default="")
     run_in_background: bool = param(default=False)
+    outside: bool = param(name="dangerouslyDisableSandbox", default=False, told=False)
 
 
 class Bash(BuiltinTool[BashParams]):
     """``read_only`` judges a whole command line; what it calls read-only runs beside other reading calls.
 
     ``environ`` are the settings' variables: ``BASH_DEFAULT_TIMEOUT_MS``, ``BASH_MAX_TIMEOUT_MS``,
-    ``BASH_MAX_OUTPUT_LENGTH``, ``CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR``.
+    ``BASH_MAX_OUTPUT_LENGTH``, ``CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR``.  ``sandbox`` confines the commands that
+    it covers.
     """
 
     name = "Bash"
@@ -47,12 +51,14 @@ class Bash(BuiltinTool[BashParams]):
         *,
         read_only: Callable[[str], bool] = lambda command: False,
         environ: Mapping[str, str] | None = None,
+        sandbox: CommandSandbox | None = None,
     ) -> None:
         super().__init__(BashParams)
         self._shell = shell
         self._jobs = jobs
         self._read_only = read_only
         self._environ = os.environ if environ is None else environ
+        self._sandbox = sandbox
 
     def effect(self, input: Json) -> Effect:
         command = input.get("command")
@@ -68,18 +74,31 @@ class Bash(BuiltinTool[BashParams]):
 
     async def call(self, params: BashParams, ctx: ToolContext) -> ToolResult:
         command = check_command(params.command)
-        env = self._shell.environment(ctx.environment)
+        cage = self._cage(params, ctx)
+        env = {**self._shell.environment(ctx.environment), **cage.environment}
         if params.run_in_background:
-            return await self._start(command, params, ctx, env)
+            return await self._start(command, params, ctx, env, cage)
         how = Foreground(
             env,
             ctx.output,
             ctx.spill,
+            cage=cage,
             timeout=self._timeout(params.timeout),
             limit=min(number("BASH_MAX_OUTPUT_LENGTH", DEFAULT_LIMIT, self._environ) or DEFAULT_LIMIT, _HIGHEST_LIMIT),
             follow=not self._reads(command) and not truthy("CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR", self._environ),
         )
         return await perform(self._shell, command, ctx.workspace, how)
+
+    def _cage(self, params: BashParams, ctx: ToolContext) -> Cage:
+        """What the command runs in."""
+        sandbox = self._sandbox
+        if sandbox is None or not sandbox.covers({"command": params.command, LEAVE: params.outside}):
+            return Cage()
+        try:
+            wrap = sandbox.wrap(ctx.workspace)
+        except OSError as error:
+            raise ToolError(f"The sandbox could not be prepared: {error.strerror}: {error.filename}") from error
+        return Cage(wrap, sandbox.environment, hint(sandbox))
 
     def _timeout(self, wish: int | None) -> float:
         """In seconds: the wish, else the default, at most the maximum."""
@@ -87,11 +106,18 @@ class Bash(BuiltinTool[BashParams]):
         default = number("BASH_DEFAULT_TIMEOUT_MS", 120_000, self._environ) or 120_000
         return min(default if wish is None else wish, max(highest, default)) / 1000
 
-    async def _start(self, command: str, params: BashParams, ctx: ToolContext, env: Mapping[str, str]) -> ToolResult:
+    async def _start(
+        self, command: str, params: BashParams, ctx: ToolContext, env: Mapping[str, str], cage: Cage
+    ) -> ToolResult:
         limit = None if params.timeout is None else params.timeout / 1000
         try:
             job = await self._jobs.start(
-                command, ctx.workspace.cwd, environment=env, description=params.description, time_limit=limit
+                command,
+                ctx.workspace.cwd,
+                environment=env,
+                description=params.description,
+                time_limit=limit,
+                wrap=cage.wrap,
             )
         except (OSError, SetupError) as error:
             raise not_started(error) from error

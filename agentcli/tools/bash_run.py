@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentcli.errors import SetupError, ToolError
@@ -13,6 +13,7 @@ from agentcli.ports.display import CommandDisplay
 from agentcli.ports.tools import ToolResult, Workspace
 from agentcli.processes import Finished
 from agentcli.text import clean
+from agentcli.tools.bash_cage import Cage
 from agentcli.tools.bash_exit import answer, describe
 from agentcli.tools.bash_live import LiveOutput
 from agentcli.tools.bash_shell import Shell, ShellRun
@@ -63,6 +64,7 @@ class Foreground:
     timeout: float | None = None
     limit: int = DEFAULT_LIMIT
     follow: bool = True
+    cage: Cage = field(default_factory=Cage)
 
 
 async def perform(shell: Shell, command: str, workspace: Workspace, how: Foreground) -> ToolResult:
@@ -73,7 +75,9 @@ async def perform(shell: Shell, command: str, workspace: Workspace, how: Foregro
         workspace.cwd = workspace.start
     live = LiveOutput(how.output)
     try:
-        done = await shell.run(command, workspace.cwd, env=how.env, timeout=how.timeout, on_output=live.feed)
+        done = await shell.run(
+            command, workspace.cwd, env=how.env, timeout=how.timeout, on_output=live.feed, wrap=how.cage.wrap
+        )
     except (OSError, SetupError) as error:
         raise not_started(error) from error
     finally:
@@ -89,8 +93,10 @@ async def perform(shell: Shell, command: str, workspace: Workspace, how: Foregro
     moved = _move(workspace, done, command, follow=how.follow)
     if moved:
         notes.append(moved)
-    body = "\n\n".join(part for part in (text, "\n".join(f"[{clean(note)}]" for note in notes)) if part)
     failed = finished.timed_out or finished.flooded or (finished.exit_code != 0 and not meaning)
+    if confined := how.cage.explain(text, failed=failed):
+        notes.append(confined)
+    body = "\n\n".join(part for part in (text, "\n".join(f"[{clean(note)}]" for note in notes)) if part)
     return ToolResult(
         (TextBlock(body or "(no output)"),),
         CommandDisplay(command, text, finished.exit_code, state),

@@ -10,14 +10,14 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from agentcli.errors import SetupError
 from agentcli.files import write_private
 from agentcli.paths import private_directory, user_home
+from agentcli.ports.sandbox import Wrap
 from agentcli.processes import Finished, Limits, ProcessManager, Running, environment, without_keys
 
-Wrap: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
 Kind = Literal["bash", "zsh", "sh"]
 SNAPSHOT_LIMIT = 3.0
 """Seconds that the user's start-up file may take; a slower one is gone without."""
@@ -67,8 +67,9 @@ class Shell:
 
     ``directory`` is a private directory of the session.  ``base`` gives the environment to start from (by default this
     process's), ``hidden`` names that children must not see besides our keys.  ``startup`` says whether the user's
-    start-up file is asked for aliases and functions; ``env_files`` are sourced before each command, those that exist;
-    ``wrap`` may put a sandbox around the shell's command (which must let it write in ``directory``).
+    start-up file is asked for aliases and functions; ``env_files`` are sourced before each command, those that exist.
+    ``wrap`` of a run may put a sandbox around the shell's command, which must let it write in ``records`` and nowhere
+    else in ``directory``: what is sourced later stands there.
     """
 
     def __init__(
@@ -80,7 +81,6 @@ class Shell:
         hidden: Iterable[str] = (),
         startup: bool = True,
         env_files: Sequence[Path] = (),
-        wrap: Wrap | None = None,
     ) -> None:
         self._manager = manager
         self._directory = directory
@@ -88,7 +88,6 @@ class Shell:
         self._hidden = tuple(hidden)
         self._startup = startup
         self._env_files = tuple(env_files)
-        self._wrap = wrap
         self._numbers = itertools.count(1)
         self._snapshot: asyncio.Task[Path | None] | None = None
         self.program, self.warning = choose_program(base())
@@ -117,12 +116,13 @@ class Shell:
         timeout: float | None = None,
         on_output: Callable[[bytes], None] | None = None,
         limits: Limits | None = None,
+        wrap: Wrap = list,
     ) -> ShellRun:
         """Runs a command line to its end; see ``ProcessManager.run``."""
         record = self._record_file()
         try:
             finished = await self._manager.run(
-                await self._argv(record),
+                wrap(await self._argv(record)),
                 cwd,
                 env=env,
                 stdin=command.encode(),
@@ -135,9 +135,11 @@ class Shell:
             if record is not None:
                 record.unlink(missing_ok=True)
 
-    async def start(self, command: str, cwd: Path, *, env: Mapping[str, str], limits: Limits | None = None) -> Running:
+    async def start(
+        self, command: str, cwd: Path, *, env: Mapping[str, str], limits: Limits | None = None, wrap: Wrap = list
+    ) -> Running:
         """Starts a command line that runs beside the others."""
-        argv = await self._argv(None)
+        argv = wrap(await self._argv(None))
         return await self._manager.start(argv, cwd, env=env, stdin=command.encode(), limits=limits)
 
     async def _argv(self, record: Path | None) -> Sequence[str]:
@@ -161,13 +163,17 @@ class Shell:
             trap = f"\\command pwd -P >| {shlex.quote(str(record))} 2>/dev/null"
             steps.append(f"\\trap {shlex.quote(trap)} EXIT")
         steps.append('\\eval "$(\\command cat)" </dev/null')
-        argv = [self.program, "-c", "; ".join(steps), self.kind]
-        return argv if self._wrap is None else self._wrap(argv)
+        return [self.program, "-c", "; ".join(steps), self.kind]
+
+    @property
+    def records(self) -> Path:
+        """Where shells write the directory in which they end."""
+        return self._directory / "cwd"
 
     def _record_file(self) -> Path | None:
         """Where the shell writes its last directory; ``None`` where nothing can be written."""
         try:
-            return private_directory(self._directory) / f"cwd-{next(self._numbers)}"
+            return private_directory(self.records) / f"{next(self._numbers)}"
         except OSError:
             return None
 

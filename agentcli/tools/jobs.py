@@ -14,6 +14,7 @@ from agentcli.errors import ToolError
 from agentcli.events import Event, JobChanged
 from agentcli.ports.jobs import Job, JobEnd, JobOutput, JobState
 from agentcli.ports.prompt import Moment, Reminder
+from agentcli.ports.sandbox import Wrap
 from agentcli.processes import GRACE, Limits, ProcessManager, Running
 from agentcli.text import clean, one_line
 from agentcli.tools.bash_exit import describe
@@ -75,8 +76,9 @@ class JobTable:
         environment: Mapping[str, str],
         description: str = "",
         time_limit: float | None = None,
+        wrap: Wrap = list,
     ) -> Job:
-        running = await self._shell.start(command, cwd, env=environment, limits=_MEMORY)
+        running = await self._shell.start(command, cwd, env=environment, limits=_MEMORY, wrap=wrap)
         name = f"bash_{len(self._entries) + 1}"
         entry = _Entry(name, command, description, time_limit, running, time.monotonic())
         self._entries[name] = entry

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from agentcli.ports.jobs import Jobs
+from agentcli.ports.sandbox import CommandSandbox
 from agentcli.ports.tools import Tool
 from agentcli.tools.agent import Agent
 from agentcli.tools.ask_user_question import AskUserQuestion
@@ -33,10 +34,11 @@ def builtin_tools(
     *,
     read_only: Callable[[str], bool] = lambda command: False,
     environ: Mapping[str, str] | None = None,
+    sandbox: CommandSandbox | None = None,
 ) -> tuple[Tool, ...]:
     """Those that stand in front, then those that may be deferred; the arguments are those of ``Bash``."""
     return (
-        Bash(shell, jobs, read_only=read_only, environ=environ),
+        Bash(shell, jobs, read_only=read_only, environ=environ, sandbox=sandbox),
         Read(),
         Write(),
         Edit(),

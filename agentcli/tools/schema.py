@@ -24,12 +24,16 @@ P = TypeVar("P")
 _SIMPLE: Mapping[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
-def param(description: str = "", *, default: Any = MISSING, name: str = "", minimum: int | None = None) -> Any:
+def param(
+    description: str = "", *, default: Any = MISSING, name: str = "", minimum: int | None = None, told: bool = True
+) -> Any:
     """A field with words for the model; ``name`` where the parameter is no identifier (``-i``).
 
-    ``minimum`` is checked, not rendered: the words and the error suffice, and every byte stands in every request.
+    ``minimum`` is checked, not rendered: the words and the error suffice, and every byte stands in every request.  One
+    that is not ``told`` stands in no schema: a result says where it helps.
     """
-    return field(default=default, metadata={"description": description, "name": name, "minimum": minimum})
+    words = {"description": description, "name": name, "minimum": minimum, "told": told}
+    return field(default=default, metadata=words)
 
 
 @lru_cache(maxsize=256)
@@ -44,6 +48,8 @@ def json_schema(params: type) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     required: list[str] = []
     for name, (found, hint) in _fields(params).items():
+        if not found.metadata.get("told", True):
+            continue
         schema = _type_schema(hint)
         if found.metadata.get("description"):
             schema["description"] = found.metadata["description"]
@@ -87,7 +93,8 @@ def parse(params: type[P], input: Json) -> P:
     plain: type = params
     value = _parse_object(plain, input, "", problems)
     if problems:
-        known = ", ".join(f"{n}{'' if _is_required(f) else '?'}" for n, (f, _) in _fields(plain).items())
+        told = [(n, f) for n, (f, _) in _fields(plain).items() if f.metadata.get("told", True)]
+        known = ", ".join(f"{n}{'' if _is_required(f) else '?'}" for n, f in told)
         raise ToolInputError("\n".join([*problems, f"Parameters: {known}. Call the tool again with these."]))
     result: P = value
     return result
