@@ -113,6 +113,14 @@ class Extensions:
         found: OutputStyle | None = None if wanted.lower() == DEFAULT else _named("output style", self.styles, wanted)
         return found
 
+    def style_name(self) -> str:
+        """The name of the style that the settings choose; the default where there is none of that name."""
+        try:
+            style = self.output_style()
+        except UserError:  # a warning has said so
+            style = None
+        return style.name if style else DEFAULT
+
     def visibility(self, name: str) -> Visibility:
         """What ``skillOverrides`` says of a skill."""
         word = (self._settings.get("skillOverrides") or {}).get(name, "on")

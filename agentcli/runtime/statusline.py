@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 from agentcli import __version__
 from agentcli.errors import SetupError
 from agentcli.events import AssistantMessage, ConversationCleared, Event, ToolFinished, TurnFinished
+from agentcli.extend.output_styles import DEFAULT
 from agentcli.messages import Usage
 from agentcli.ports.display import DiffDisplay
 from agentcli.processes import Limits
 from agentcli.processes.environment import without_keys
+from agentcli.runtime.branch import origin, work_tree
 
 if TYPE_CHECKING:
     from agentcli.runtime.session import Session
@@ -37,7 +39,10 @@ class StatusLine:
     command: str
     padding: int = 0
     refresh: float | None = None
+    style: str = DEFAULT
+    """The output style that the session began with."""
     vim_mode: str = ""
+    """The mode of the input line (NORMAL, INSERT, VISUAL …); empty where it is not edited like vi."""
     _usage: Usage | None = None
     _durations: list[float] = field(default_factory=lambda: [0.0, 0.0])
     _lines: list[int] = field(default_factory=lambda: [0, 0])
@@ -88,12 +93,8 @@ class StatusLine:
             "cwd": status.cwd,
             "version": __version__,
             "model": {"id": status.model, "display_name": status.model_name},
-            "workspace": {
-                "current_dir": status.cwd,
-                "project_dir": str(session.workspace.start),
-                "added_dirs": [str(root) for root in session.workspace.extra_roots],
-            },
-            "output_style": {"name": session.world.settings.text("outputStyle") or "default"},
+            "workspace": self._workspace(status.cwd),
+            "output_style": {"name": self.style},
             "cost": {
                 "total_cost_usd": status.cost,
                 "total_duration_ms": round(whole * 1000),
@@ -115,6 +116,17 @@ class StatusLine:
             "agent": {"name": session.world.options.agent} if session.world.options.agent else None,
         }
         return told | {key: value for key, value in optional.items() if value}
+
+    def _workspace(self, cwd: str) -> dict[str, Any]:
+        workspace = self.session.workspace
+        tree, source = work_tree(workspace.start), origin(workspace.start)
+        return {
+            "current_dir": cwd,
+            "project_dir": str(workspace.start),
+            "added_dirs": [str(root) for root in workspace.extra_roots],
+            **({"git_worktree": tree} if tree else {}),
+            **({"repo": {"host": source.host, "owner": source.owner, "name": source.name}} if source else {}),
+        }
 
     def _window(self, used: int, size: int) -> dict[str, Any]:
         usage = self._usage
@@ -148,6 +160,7 @@ def status_line(session: Session) -> StatusLine | None:
     return StatusLine(
         session,
         command,
+        style=session.extensions.style_name(),
         padding=min(max(padding, 0), 8) if isinstance(padding, int) else 0,
         refresh=max(float(refresh), 1.0) if isinstance(refresh, int | float) and refresh > 0 else None,
     )

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from agentcli import __version__
 from agentcli.events import Event, ToolFinished
 from agentcli.model.scripted import ScriptedClient
 from agentcli.ports.display import DiffDisplay
 from agentcli.ports.frontend import UserInput
+from agentcli.runtime.branch import Origin, origin, work_tree
 from agentcli.runtime.build import open_session
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.session import Session
@@ -113,6 +117,7 @@ class Source:
 
     padding = 1
     refresh: float | None = None
+    vim_mode = ""
 
     def __init__(self) -> None:
         self.text = "\x1b[32mgreen\x1b[0m \x1b[2Jcleared\x1b]8;;http://x\x07link\nsecond\n" + "more\n" * 9
@@ -161,3 +166,63 @@ async def test_it_runs_seldom_and_a_run_under_way_gives_way() -> None:
         await show.see("clearedlink")
     assert len(source.runs) - 2 <= (source.runs[-1] - source.runs[0]) / BETWEEN
     assert source.cancelled >= 1
+
+
+async def test_the_input_line_s_mode_is_told_and_a_change_runs_it_again() -> None:
+    source = Source()
+    async with theatre(ScriptedSession(), status_line=source, vi=True) as show:
+        await show.until(lambda: source.vim_mode == "INSERT")
+        show.keys("words")
+        await show.see("words")
+        runs = len(source.runs)
+        show.keys("\x1b")
+        await show.until(lambda: source.vim_mode == "NORMAL" and len(source.runs) > runs)
+        show.keys("v")
+        await show.until(lambda: source.vim_mode == "VISUAL")
+        show.keys("V")
+        await show.until(lambda: source.vim_mode == "VISUAL LINE")
+        show.keys("\x1b")
+        await show.until(lambda: source.vim_mode == "NORMAL")
+        show.keys("i")
+        await show.until(lambda: source.vim_mode == "INSERT")
+    plain = Source()
+    async with theatre(ScriptedSession(), status_line=plain) as show:
+        await show.see("clearedlink")
+        assert plain.vim_mode == ""
+
+
+def git(directory: Path, *arguments: str) -> None:
+    subprocess.run(["git", *arguments], cwd=directory, check=True)
+
+
+async def test_the_repository_the_work_tree_and_the_style_are_told(repo: Path) -> None:
+    git(repo, "remote", "add", "origin", "https://user:secret@git.example.org:8443/group/sub/tool.git")
+    git(repo, "worktree", "add", "-q", "../beside")
+    async with session_with(repo.parent / "beside", **setting("true"), outputStyle="explanatory") as session:
+        line = status_line(session)
+        assert line is not None
+        line.vim_mode = "NORMAL"
+        told = line.told()
+    assert told["workspace"]["repo"] == {"host": "git.example.org", "owner": "group/sub", "name": "tool"}
+    assert told["workspace"]["git_worktree"] == "beside"
+    assert told["output_style"] == {"name": "explanatory"}
+    assert told["vim"] == {"mode": "NORMAL"}
+    assert "secret" not in json.dumps(told)
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("git@github.com:owner/name.git", Origin("github.com", "owner", "name")),
+        ("ssh://git@host.example/owner/name", Origin("host.example", "owner", "name")),
+        ("https://github.com/owner/name/", Origin("github.com", "owner", "name")),
+        ("../elsewhere", None),
+        ("/srv/git/name.git", None),
+        ("https://host/name", None),
+    ],
+)
+def test_where_a_repository_comes_from(repo: Path, address: str, expected: Origin | None) -> None:
+    assert origin(repo) is None
+    git(repo, "remote", "add", "origin", address)
+    assert origin(repo) == expected
+    assert work_tree(repo) is None

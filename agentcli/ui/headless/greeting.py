@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from agentcli import __version__
+from agentcli.extend.output_styles import DEFAULT
 from agentcli.model.catalog import model_choices
 from agentcli.model.client import AnthropicClient
 from agentcli.runtime.session import Session
 from agentcli.ui.headless.lines import PROTOCOL_LEVEL
 
 PROVIDERS = {"first_party": "firstParty", "gateway": "gateway"}
-STYLE = "default"
 
 
 def init_fields(session: Session) -> dict[str, Any]:
@@ -19,14 +19,14 @@ def init_fields(session: Session) -> dict[str, Any]:
     return {
         "cwd": str(session.workspace.start),
         "tools": [tool.name for tool in session.state.tools],
-        "mcp_servers": [],
+        "mcp_servers": _servers(session),
         "model": session.state.model,
         "permissionMode": session.gate.mode,
-        "slash_commands": [command["name"] for command in _commands()],
-        "skills": [],
-        "agents": [],
+        "slash_commands": [command["name"] for command in _commands(session)],
+        "skills": list(session.extensions.skills),
+        "agents": list(session.extensions.agents),
         "plugins": [],
-        "output_style": STYLE,
+        "output_style": session.extensions.style_name(),
         "apiKeySource": _key_source(session),
         "claude_code_version": PROTOCOL_LEVEL,
         "agent": "agentcli",
@@ -41,23 +41,37 @@ def initialize_answer(session: Session) -> dict[str, Any]:
     client = session.client
     provider = client.connection.provider if isinstance(client, AnthropicClient) else "scripted"
     return {
-        "commands": _commands(),
-        "agents": [],
+        "commands": _commands(session),
+        "agents": _agents(session),
         "models": _models(session.state.model),
-        "output_style": STYLE,
-        "available_output_styles": [STYLE],
+        "output_style": session.extensions.style_name(),
+        "available_output_styles": [DEFAULT, *session.extensions.styles],
         "account": {"apiKeySource": _key_source(session), "apiProvider": PROVIDERS.get(provider, provider)},
         "hook_on_failure_supported": True,
         "pending_permission_requests": [],
     }
 
 
-def _commands() -> list[dict[str, Any]]:
+def _servers(session: Session) -> list[dict[str, str]]:
+    found = session.mcp.statuses() if session.mcp is not None else ()
+    return [{"name": s.name, "status": s.state} for s in found]
+
+
+def _commands(session: Session) -> list[dict[str, Any]]:
+    """Ours, and skills and custom commands that a user can call."""
     from agentcli.commands.registry import Registry
+    from agentcli.commands.skills import slash_commands
 
     return [
         {"name": c.name, "description": c.description, "argumentHint": c.argument_hint, "aliases": list(c.aliases)}
-        for c in Registry().all()
+        for c in Registry(lambda: slash_commands(session.extensions)).all()
+    ]
+
+
+def _agents(session: Session) -> list[dict[str, str]]:
+    return [
+        {"name": a.name, "description": a.description, **({"model": a.model} if a.model else {})}
+        for a in session.extensions.agents.values()
     ]
 
 

@@ -100,8 +100,8 @@ class Controller:
         if source is None:
             self._status_command, self.screen.sources.status_lines = None, None
             return
-        command = StatusCommand(source, self.screen.size, self.screen.app.refresh)
-        self._status_command, self.screen.sources.status_lines = command, lambda: command.lines
+        command = StatusCommand(source, self.screen.size, self.screen.app.refresh, self.screen.vim_mode)
+        self._status_command, self.screen.sources.status_lines = command, command.shown
         command.due()
 
     def handle(self, event: Event) -> None:

@@ -12,7 +12,9 @@ from prompt_toolkit.auto_suggest import DummyAutoSuggest
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.input import Input
+from prompt_toolkit.key_binding.vi_state import InputMode
 from prompt_toolkit.output.color_depth import ColorDepth
+from prompt_toolkit.selection import SelectionType
 
 from agentcli.i18n import Texts
 from agentcli.ports.frontend import SessionStatus, UserInput
@@ -36,6 +38,7 @@ from agentcli.ui.terminal.theme import theme
 from agentcli.ui.terminal.view import View
 
 HINT_SECONDS = 3.0
+_VI_MODES = {InputMode.NAVIGATION: "NORMAL", InputMode.REPLACE: "REPLACE", InputMode.REPLACE_SINGLE: "REPLACE"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +139,14 @@ class Screen:
         """Columns and rows."""
         found = self.app.output.get_size()
         return found.columns, found.rows
+
+    def vim_mode(self) -> str:
+        """The input line's mode as vi names it; empty where it is not edited like vi."""
+        if not self.options.vi:
+            return ""
+        if self.buffer.selection_state is not None:
+            return "VISUAL LINE" if self.buffer.selection_state.type == SelectionType.LINES else "VISUAL"
+        return _VI_MODES.get(self.app.vi_state.input_mode, "INSERT")
 
     def put_back(self, prompt: UserInput) -> None:
         """Puts a message into the input line, in front of what stands there."""

@@ -36,6 +36,9 @@ class StatusSource(Protocol):
     @property
     def refresh(self) -> float | None: ...
 
+    vim_mode: str
+    """The input line's mode; empty where it is not edited like vi."""
+
     def hear(self, event: Event) -> None: ...
 
     async def run(self, columns: int, rows: int) -> str: ...
@@ -43,12 +46,19 @@ class StatusSource(Protocol):
 
 class StatusCommand:
     """Runs the source and keeps what it printed as ``lines``.  ``changed`` is called when that is new.  A run that is
-    under way when another is due is cancelled."""
+    under way when another is due is cancelled.  ``vim`` gives the input line's mode; a new one is a reason to run."""
 
-    def __init__(self, source: StatusSource, size: Callable[[], tuple[int, int]], changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        source: StatusSource,
+        size: Callable[[], tuple[int, int]],
+        changed: Callable[[], None],
+        vim: Callable[[], str] = str,
+    ) -> None:
         self._source = source
         self._size = size
         self._changed = changed
+        self._vim = vim
         self._started = float("-inf")
         self._timer: asyncio.TimerHandle | None = None
         self._again: asyncio.TimerHandle | None = None
@@ -59,6 +69,13 @@ class StatusCommand:
         self._source.hear(event)
         if isinstance(event, _CAUSES):
             self.due()
+
+    def shown(self) -> list[Fragments]:
+        """For each drawing: the lines as they are.  Every key that changes the mode has the screen drawn."""
+        if (mode := self._vim()) != self._source.vim_mode:
+            self._source.vim_mode = mode
+            self.due()
+        return self.lines
 
     def due(self) -> None:
         """Runs it as soon as it may."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.api import ApiServer, Gate, reply, text, tool_use
+from tests.extend.worlds import agent, command, skill, write
 from tests.ui.headless.client import GROWING, Client, normal, running, until
 
 BASH = {"allowed_tools": ("Bash",)}
@@ -198,3 +200,28 @@ async def test_a_background_command_is_stopped(api: ApiServer, project: Path) ->
         assert await client.rest() == 0
     ended = client.of("system", "task_notification")
     assert [(x["task_id"], x["status"]) for x in ended] == [(started["task_id"], "stopped")]
+
+
+async def test_the_first_line_lists_what_the_session_has(api: ApiServer, project: Path) -> None:
+    skill(project, "tidy", description="Tidies up")
+    command(project, "git/push", "---\ndescription: Push\nargument-hint: [remote]\n---\nPush.")
+    agent(project, "checker", model="haiku")
+    write(
+        project / ".claude" / "output-styles" / "terse.md", "---\nname: terse\ndescription: Few words\n---\nBe terse."
+    )
+    server = {"mcpServers": {"tickets": {"command": "sleep", "args": ["60"]}}}
+    settings = json.dumps({"outputStyle": "terse"})
+    async with running(options={"mcp_config": (json.dumps(server),), "settings": settings}) as client:
+        answer = (await begun(client))["response"]
+        assert await client.rest() == 0
+    (init,) = client.of("system", "init")
+    assert init["skills"] == ["tidy"]
+    assert {"tidy", "git:push", "compact"} <= set(init["slash_commands"])
+    assert {"checker", "general-purpose", "explore", "plan"} <= set(init["agents"])
+    assert (init["output_style"], init["plugins"]) == ("terse", [])
+    assert init["mcp_servers"] == [{"name": "tickets", "status": "pending"}]
+    assert {"name": "checker", "description": "Does checker.", "model": "haiku"} in answer["agents"]
+    assert {"terse", "default", "explanatory"} <= set(answer["available_output_styles"])
+    assert answer["output_style"] == "terse"
+    push = next(c for c in answer["commands"] if c["name"] == "git:push")
+    assert push == {"name": "git:push", "description": "Push", "argumentHint": "[remote]", "aliases": []}
