@@ -39,7 +39,8 @@ def elicitation_callback(server: str, elicitor: Elicitor) -> ElicitationFnT:
         if url:
             request = Elicitation(server, message, url=str(url))
         else:
-            request = Elicitation(server, message, fields_of(_plain(params.requested_schema)))
+            schema = _plain(params.requested_schema)
+            request = Elicitation(server, message, fields_of(schema), schema=schema)
         reply = await elicitor.elicit(request)
         content = dict(reply.content or {}) if reply.action == "accept" and not url else None
         return ElicitResult(action=reply.action, content=content)

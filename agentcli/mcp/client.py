@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 from agentcli import __version__
 from agentcli.errors import SetupError
 from agentcli.mcp.answers import elicitation_callback, roots_callback
+from agentcli.mcp.inclient import ENDED, ClientTransport
 from agentcli.mcp.limits import ALIVE, START
 from agentcli.mcp.oauth import can_renew, silent_provider
 from agentcli.mcp.remote import HttpNotes, remote_transport, request_headers
 from agentcli.mcp.serverlog import ServerLog
 from agentcli.mcp.stdio import StdioTransport
 from agentcli.mcp.tokens import Vault
-from agentcli.mcp.values import Hopeless, NeedsLogin, ServerEntry, ServerError
+from agentcli.mcp.values import ClientOver, Hopeless, NeedsLogin, ServerEntry, ServerError, ServerGone
+from agentcli.ports.client_servers import ClientServers
 from agentcli.ports.elicitation import Elicitor, NobodyElicits
 from agentcli.processes import ProcessManager
 
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
 
 NEWER_ONLY = (-32022, -32601)
 """A server's answer to ``initialize`` where it only speaks a protocol without it."""
+NO_CLIENT = (
+    "a server of type sdk lives in the program that drives agentcli over its control channel; without one "
+    "(-p --input-format stream-json) it can't be reached"
+)
 CLOSED = -32000
 TIMED_OUT = -32001
 
@@ -52,6 +58,8 @@ class Host:
     start: float = START
     call: float | None = None
     alive: float = ALIVE
+    clients: ClientServers | None = None
+    """The way to servers that live in the session's client, where it has one."""
     backoff: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0, 8.0)
 
 
@@ -82,7 +90,8 @@ class Link:
         self._entry = entry
         self._log = log
         self.notes = HttpNotes()
-        self.process: StdioTransport | None = None
+        self.process: StdioTransport | ClientTransport | None = None
+        """What is watched for its end: every transport but those over HTTP."""
         self.stale = asyncio.Event()
         self.fresh = asyncio.Event()
         self.fresh.set()
@@ -93,10 +102,10 @@ class Link:
         """A client after its handshake, entered into ``stack``: leave that in the same task.  Raises what went wrong
         as it comes; ``explain`` puts it into words.
 
-        Child processes are greeted in the older way first: all but the newest servers understand it, and an old one
-        may never answer a question that it does not know.
+        Child processes and servers of the client are greeted in the older way first: all but the newest servers
+        understand it, and an old one may never answer a question that it does not know.
         """
-        if self._entry.transport != "stdio":
+        if self._entry.transport in ("http", "sse"):
             return await self._remote(stack, auth)
         from mcp import MCPError
 
@@ -125,9 +134,21 @@ class Link:
         transport = remote_transport(entry, headers=headers, notes=self.notes, auth=signer)
         return await stack.enter_async_context(self._client(transport, mode))
 
-    def _process(self) -> StdioTransport:
-        self.process = StdioTransport(self._host.processes, self._entry, env=self._host.env, log=self._log)
+    def _process(self) -> StdioTransport | ClientTransport:
+        host, entry = self._host, self._entry
+        if entry.transport == "sdk":
+            self.process = self._in_client()
+        else:
+            self.process = StdioTransport(host.processes, entry, env=host.env, log=self._log)
         return self.process
+
+    def _in_client(self) -> ClientTransport:
+        clients = self._host.clients
+        if clients is None:
+            raise Hopeless(NO_CLIENT)
+        if clients.ended.is_set():
+            raise ClientOver(ENDED)
+        return ClientTransport(clients, self._entry, log=self._log)
 
     def _client(self, transport: Any, mode: str) -> Client:
         from mcp import Client
@@ -197,6 +218,15 @@ class Link:
         if isinstance(flat, ValueError):
             return ServerError(f"does not follow the protocol ({_short(flat)})")
         return ServerError(_network(flat))
+
+    async def end(self) -> ServerGone:
+        """How a connection ended that is closed."""
+        process = self.process
+        if process is None:
+            return ServerGone("the connection was closed")
+        over = isinstance(process, ClientTransport) and process.ended.is_set()
+        how = await process.ending()
+        return ClientOver(how) if over else ServerGone(how)
 
     def _with_last_line(self, how: str) -> str:
         last = next((line for line in reversed(self._log.tail) if not line.startswith("[agentcli")), "")

@@ -204,7 +204,7 @@ def _matches(entry: ServerEntry, rule: Any) -> bool:
     if "serverCommand" in rule:
         return entry.transport == "stdio" and rule["serverCommand"] == [entry.command, *entry.args]
     if "serverUrl" in rule:
-        return entry.transport != "stdio" and fnmatchcase(entry.url, str(rule["serverUrl"]))
+        return bool(entry.url) and fnmatchcase(entry.url, str(rule["serverUrl"]))
     return rule.get("serverName") == entry.name
 
 

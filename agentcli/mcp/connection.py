@@ -16,7 +16,16 @@ from agentcli.mcp.fresh import Lists
 from agentcli.mcp.limits import STEADY, TRIES
 from agentcli.mcp.listing import cut_instructions, list_tools
 from agentcli.mcp.serverlog import ServerLog
-from agentcli.mcp.values import Hopeless, NeedsLogin, ServerEntry, ServerError, ServerGone, ServerTool, State
+from agentcli.mcp.values import (
+    ClientOver,
+    Hopeless,
+    NeedsLogin,
+    ServerEntry,
+    ServerError,
+    ServerGone,
+    ServerTool,
+    State,
+)
 from agentcli.text import clean, plural
 
 if TYPE_CHECKING:
@@ -39,7 +48,8 @@ class Connection:
         self.reason = ""
         self.lists = Lists(log)
         self.instructions = ""
-        self.version = ""
+        self.identity: Mapping[str, str] = {"name": "", "version": ""}
+        """What the server calls itself."""
         self._host = host
         self._report = report
         self._task: asyncio.Task[None] | None = None
@@ -122,7 +132,7 @@ class Connection:
 
     def _connected(self, client: Client, link: Link, tools: tuple[ServerTool, ...]) -> None:
         info = client.server_info
-        self.version = f"{info.name} {info.version}".strip() if info else ""
+        self.identity = {"name": clean(info.name), "version": clean(info.version)} if info else self.identity
         self.instructions = cut_instructions(client.instructions or "")
         self.lists.begin(client, link, tools)
         self._live = client
@@ -147,15 +157,17 @@ class Connection:
                 task.cancel()
         if self._stop.is_set():
             return None
-        if self._lost.done():
+        if self._lost.done() and not ended.is_set():
             return ServerGone(self._lost.result())
-        how = await link.process.ending() if link.process else "the connection was closed"
-        return ServerGone(how)
+        return await link.end()
 
     async def _again(self, error: ServerError) -> bool:
         """Waits before the next attempt; False when there will be none."""
         if isinstance(error, NeedsLogin):
             self._set("needs-auth", f"{error}: log in with `agentcli mcp login {self.entry.name}`")
+            return False
+        if isinstance(error, ClientOver):
+            self._set("failed", str(error))
             return False
         if isinstance(error, Hopeless) or self._failures >= TRIES:
             tried = f" ({plural(self._failures, 'new attempt')} failed)" if self._failures else ""
@@ -219,9 +231,9 @@ class Connection:
             return await request
         except MCPError as error:
             if error.code == CLOSED or (link.process is not None and link.process.ended.is_set()):
-                how = await link.process.ending() if link.process else "the connection was closed"
-                self._lose(how)
-                raise ServerGone(how) from error
+                gone = await link.end()
+                self._lose(str(gone))
+                raise gone from error
             if error.code == TIMED_OUT:
                 if client is not None:
                     self._suspect(client)

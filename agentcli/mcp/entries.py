@@ -12,7 +12,13 @@ from agentcli.mcp.values import OAuthChoices, Scope, ServerEntry, TransportKind
 from agentcli.messages import Json
 
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
-_KINDS: Mapping[str, TransportKind] = {"stdio": "stdio", "http": "http", "streamable-http": "http", "sse": "sse"}
+_KINDS: Mapping[str, TransportKind] = {
+    "stdio": "stdio",
+    "http": "http",
+    "streamable-http": "http",
+    "sse": "sse",
+    "sdk": "sdk",
+}
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -54,6 +60,12 @@ def parse_entry(name: str, raw: Any, *, scope: Scope, origin: str, base: Path, e
         "timeout": timeout / 1000 if timeout is not None else None,
         "always_load": raw.get("alwaysLoad") is True,
     }
+    if kind == "sdk":
+        if scope != "flag":
+            raise SettingsError(
+                "type sdk is for servers of a program that drives agentcli; only --mcp-config names them"
+            )
+        return ServerEntry(**common)
     values = {**env, "CLAUDE_PROJECT_DIR": env.get("CLAUDE_PROJECT_DIR") or str(base)}
     if kind == "stdio":
         return ServerEntry(**common, **_command(raw, values))
@@ -65,8 +77,12 @@ def _kind(raw: Json) -> TransportKind:
     if named is None:
         return "http" if "url" in raw and "command" not in raw else "stdio"
     if named not in _KINDS:
-        raise SettingsError(f"type {named!r} is not supported; use stdio, http or sse")
+        raise SettingsError(f"type {named!r} is not supported; use stdio, http or sse{_hint(named)}")
     return _KINDS[named]
+
+
+def _hint(named: object) -> str:
+    return " (servers over WebSocket can't be reached)" if named in ("ws", "websocket") else ""
 
 
 def _command(raw: Json, env: Mapping[str, str]) -> dict[str, Any]:

@@ -84,15 +84,16 @@ class Manager:
         await self._end(name)
         self._begin(entry)
 
-    async def switch(self, name: str, *, on: bool) -> None:
-        """Enables or disables a server here, now and later.  ``UserError`` if that can't be stored."""
+    async def switch(self, name: str, *, on: bool, keep: bool = True) -> None:
+        """Enables or disables a server here, now and (with ``keep``) later.  ``UserError`` if that can't be stored."""
         entry = self._entry(name)
         self._off = self._off - {name} if on else self._off | {name}
         if not on:
             await self._end(name)
         elif self._why_not(entry) is None and name not in self.connections:
             self._begin(entry)
-        self._store.set_disabled(name, not on)
+        if keep:
+            self._store.set_disabled(name, not on)
 
     async def _end(self, name: str) -> None:
         connection = self.connections.pop(name, None)
@@ -136,7 +137,7 @@ class Manager:
             entry.transport,
             entry.where,
             entry.origin,
-            connection.version,
+            " ".join(connection.identity.values()).strip(),
             tuple(t.name for t in inventory.tools),
             len(inventory.prompts),
             len(inventory.resources),

@@ -15,6 +15,7 @@ from agentcli.mcp.store import ServerStore
 from agentcli.mcp.tokens import open_vault
 from agentcli.mcp.wiring import Wiring
 from agentcli.paths import agentcli_home
+from agentcli.ports.client_servers import ClientServers
 from agentcli.ports.elicitation import Elicitor, NobodyElicits
 from agentcli.processes import ProcessManager
 from agentcli.settings.merged import Settings
@@ -35,6 +36,8 @@ class Ground:
     elicitor: Elicitor = field(default_factory=NobodyElicits)
     roots: Callable[[], tuple[Path, ...]] | None = None
     """Working directories; by default only ``cwd``."""
+    clients: ClientServers | None = None
+    """The way to servers of type ``sdk``."""
 
     def configuration(self) -> Configuration:
         """``UsageError`` for a wrong ``--mcp-config``."""
@@ -54,6 +57,7 @@ class Ground:
             roots=self.roots or (lambda: (self.cwd,)),
             start=start_timeout(self.env),
             call=call_timeout(self.env),
+            clients=self.clients,
         )
 
 

@@ -63,6 +63,7 @@ class McpRoom:
         self._desk = Desk(wiring.directory, result_tokens(host.env))
         self._deferral = Deferral(wiring.cache, wish(host.env), wiring.references, wiring.window)
         self._always = {s.name for s in configuration.servers if s.always_load}
+        self._of_client = {s.name for s in configuration.servers if s.transport == "sdk"}
         self.tools = Known(
             self.manager.names,
             desk=self._desk,
@@ -109,13 +110,14 @@ class McpRoom:
         return min(grace, self._host.start)
 
     async def wait_first(self, grace: float | None = None) -> None:
-        """Once per session: waits until every server is connected or has failed, at most ``grace`` seconds."""
+        """Once per session: waits until every server is connected or has failed, at most ``grace`` seconds; for those
+        that the first request needs, and for the client's own, which it has just named, up to the start timeout."""
         if not self._waited:
             self._waited = True
             await self.manager.wait(self.grace if grace is None else grace)
-            always = [n for n in self._always if n in self.manager.connections]
-            if always and not self._wiring.interactive:
-                await self.manager.wait(self._host.start, always)
+            needed = [n for n in self._always | self._of_client if n in self.manager.connections]
+            if needed and not self._wiring.interactive:
+                await self.manager.wait(self._host.start, needed)
 
     async def wait_named(self, prompt: str) -> None:
         """Waits for servers that the prompt names (``@server:``, ``mcp__server``, or the name as a word)."""

@@ -28,7 +28,7 @@ GRACE = 0.7
 _LAST_WORDS = 0.3
 """Seconds in which output is still read after the process has ended."""
 _CHUNK = 64 * 1024
-_NOT_VALID = -32603
+NOT_VALID = -32603
 """JSON-RPC's "internal error"."""
 
 
@@ -216,7 +216,7 @@ class StdioTransport:
             number = data.get("id") if isinstance(data, dict) and "method" not in data else None
             if type(number) not in (int, str):
                 return None
-            wrong = ErrorData(code=_NOT_VALID, message=f"the server's answer is not valid JSON-RPC: {text[:300]}")
+            wrong = ErrorData(code=NOT_VALID, message=f"the server's answer is not valid JSON-RPC: {text[:300]}")
             self._log.note(wrong.message)
             return JSONRPCError(jsonrpc="2.0", id=clean(number) if isinstance(number, str) else number, error=wrong)
 

@@ -12,7 +12,8 @@ from agentcli.messages import Json
 Scope = Literal["flag", "local", "project", "user", "managed"]
 SCOPES: tuple[Scope, ...] = ("flag", "local", "project", "user", "managed")
 """Nearest first: of entries with one name the nearest counts, as a whole."""
-TransportKind = Literal["stdio", "http", "sse"]
+TransportKind = Literal["stdio", "http", "sse", "sdk"]
+"""``sdk``: in the client that drives the session."""
 State = Literal["pending", "connected", "needs-auth", "failed", "disabled"]
 
 
@@ -26,6 +27,10 @@ class ServerGone(ServerError):
 
 class Hopeless(ServerError):
     """Another attempt would end the same."""
+
+
+class ClientOver(ServerGone, Hopeless):
+    """The client that has the server is gone, as at the end of every session: nobody needs to be told."""
 
 
 class NeedsLogin(ServerError):
@@ -68,6 +73,8 @@ class ServerEntry:
     @property
     def where(self) -> str:
         """What is run or called, in one line, as it was written: variables may hold secrets, and are not expanded."""
+        if self.transport == "sdk":
+            return "in the client"
         if self.transport != "stdio":
             return str(self.raw.get("url", self.url))
         return " ".join(map(str, (self.raw.get("command", self.command), *self.raw.get("args", self.args))))

@@ -35,12 +35,13 @@ class ElicitField:
 @dataclass(frozen=True, slots=True)
 class Elicitation:
     """``server`` asks; every text is the server's and has to be shown as such.  With ``url`` it asks to open an address
-    instead of filling in ``fields``."""
+    instead of filling in ``fields``.  ``schema`` is the form as the server wrote it, for whoever draws it himself."""
 
     server: str
     message: str
     fields: tuple[ElicitField, ...] = ()
     url: str = ""
+    schema: Json | None = None
 
 
 @dataclass(frozen=True, slots=True)

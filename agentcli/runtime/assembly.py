@@ -27,6 +27,7 @@ from agentcli.modes.agent import MainThreadAgent
 from agentcli.modes.plan import EXIT_TOOL, mode_texts
 from agentcli.modes.select import coordinator_tools, proactive_active
 from agentcli.permissions.broker import Broker
+from agentcli.ports.client_servers import ClientServers
 from agentcli.ports.model import ModelClient
 from agentcli.ports.permissions import Destination, Hooks, NoHooks
 from agentcli.ports.prompt import Reminder, ReminderSource
@@ -81,6 +82,7 @@ class Assembly:
         main_agent: MainThreadAgent | None,
         warn: Callable[[str], None],
         hooks: Hooks | None = None,
+        clients: ClientServers | None = None,
     ) -> None:
         self.world = world
         self.client = client
@@ -107,7 +109,7 @@ class Assembly:
             sandbox=self.sandbox,
         )
         self.cache = restored_cache(opened.loaded) if opened.loaded else ConversationCache()
-        self.questions = Questions()
+        self.questions = Questions(clients)
         self.servers = make_servers(
             world,
             self.models,
@@ -116,7 +118,7 @@ class Assembly:
             cache=self.cache,
             directory=self.directory,
             model=lambda: self.state.model,
-            elicitor=self.questions,
+            front=self.questions,
         )
         self.toolbox = self.means.toolbox(
             self.events.emit,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from agentcli import __version__
 from agentcli.model.monitor import CacheMonitor
 from agentcli.modes.select import NEEDED, proactive_active
+from agentcli.ports.client_servers import ClientServers
 from agentcli.ports.model import ModelClient
 from agentcli.ports.permissions import Hooks
 from agentcli.ports.sessions import Clock
@@ -29,11 +30,12 @@ async def open_session(
     client: ModelClient | None = None,
     clock: Clock | None = None,
     hooks: Hooks | None = None,
+    clients: ClientServers | None = None,
 ) -> Session:
     """A session that is ready for its first prompt.  ``UserError`` when it can't be had; nothing is left open then.
 
     ``client`` takes the place of the Messages API (the demonstration and tests), ``clock`` that of the real one.
-    ``hooks`` are those of a client that holds them itself.
+    ``hooks`` are those of a client that holds them itself, ``clients`` the way to MCP servers that live in it.
     """
     world = read_world(options, clock=clock)
     monitor = CacheMonitor(clock=world.clock)
@@ -47,7 +49,7 @@ async def open_session(
     loaded = opened.loaded
     try:
         chosen = resumed_model(world, loaded) or model
-        rooms = Assembly(world, asked, opened, model=chosen, main_agent=agent, warn=warn, hooks=hooks)
+        rooms = Assembly(world, asked, opened, model=chosen, main_agent=agent, warn=warn, hooks=hooks, clients=clients)
         session = rooms.session(store, monitor)
         changed = await changed_front(session, loaded) if loaded else ""
     except BaseException:

@@ -8,8 +8,8 @@ from pathlib import Path
 from agentcli.conversation import ConversationCache
 from agentcli.events import Emit
 from agentcli.mcp import Ground, McpRoom, Wiring, make_room
-from agentcli.ports.elicitation import Elicitor
 from agentcli.processes import ProcessManager
+from agentcli.runtime.asking import Questions
 from agentcli.runtime.models import Models
 from agentcli.runtime.world import World
 
@@ -23,7 +23,7 @@ def make_servers(
     cache: ConversationCache,
     directory: Callable[[], Path],
     model: Callable[[], str],
-    elicitor: Elicitor,
+    front: Questions,
 ) -> McpRoom | None:
     """``None`` where no server is configured.  Nothing is started yet.  ``UsageError`` for a wrong ``--mcp-config``.
 
@@ -38,7 +38,8 @@ def make_servers(
         strict=options.strict_mcp_config,
         bare=options.bare,
         trusted=options.trust,
-        elicitor=elicitor,
+        elicitor=front,
+        clients=front.clients,
         roots=lambda: world.workspace.roots,
     )
     found = ground.configuration()

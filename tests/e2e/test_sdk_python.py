@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.types import ToolAnnotations
 
 from tests.api import ApiServer, Gate, reply, text, thinking, tool_use
 
 sdk = pytest.importorskip("claude_agent_sdk", reason="the client library is not installed (extra dev)")
 CLI = Path(sys.executable).with_name("agentcli")
 SECONDS = 60
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
 
 
@@ -142,7 +144,6 @@ async def test_an_error_becomes_an_exception(api: ApiServer, project: Path) -> N
         await asked("for ever", options(project, max_turns=1, allowed_tools=["Bash"]))
 
 
-@pytest.mark.skip(reason="servers of type sdk, which live in the client, are not supported yet")
 async def test_tools_of_the_client(api: ApiServer, project: Path) -> None:
     """An in-process MCP server of the client answers a call."""
 
@@ -156,3 +157,86 @@ async def test_tools_of_the_client(api: ApiServer, project: Path) -> None:
     messages = await asked("1 + 2", given)
     assert texts(messages) == ["three"]
     assert "3" in json.dumps(api.requests[1].tool_results)
+
+
+async def test_what_tools_of_the_client_give_back(api: ApiServer, project: Path) -> None:
+    """Errors, images and calls side by side; permission questions name the tool; the server is switched and seen."""
+    hints = {"annotations": ToolAnnotations(readOnlyHint=True)}
+    together = asyncio.Barrier(2)
+
+    @sdk.tool("meet", "Waits for the other", {"n": int}, **hints)
+    async def meet(given: dict[str, Any]) -> dict[str, Any]:
+        async with asyncio.timeout(SECONDS):
+            await together.wait()
+        return {"content": [{"type": "text", "text": f"met {given['n']}"}]}
+
+    @sdk.tool("draw", "Draws", {}, **hints)
+    async def draw(given: dict[str, Any]) -> dict[str, Any]:
+        return {"content": [{"type": "image", "data": PIXEL, "mimeType": "image/png"}]}
+
+    @sdk.tool("fail", "Fails", {}, **hints)
+    async def fail(given: dict[str, Any]) -> dict[str, Any]:
+        return {"content": [{"type": "text", "text": "no luck"}], "is_error": True}
+
+    @sdk.tool("crash", "Crashes", {}, **hints)
+    async def crash(given: dict[str, Any]) -> dict[str, Any]:
+        raise RuntimeError("out of order")
+
+    questions: list[str] = []
+
+    async def may(name: str, given: dict[str, Any], context: Any) -> Any:
+        questions.append(name)
+        return sdk.PermissionResultAllow()
+
+    server = sdk.create_sdk_mcp_server("lab", version="2.1", tools=[meet, draw, fail, crash])
+    given = options(project, mcp_servers={"lab": server}, can_use_tool=may)
+    calls = [("meet", {"n": 1}), ("meet", {"n": 2}), ("draw", {}), ("fail", {}), ("crash", {})]
+    async with sdk.ClaudeSDKClient(given) as client:
+        api.play(reply(*(tool_use(f"mcp__lab__{name}", body) for name, body in calls)), "seen")
+        await client.query("try them all")
+        assert texts(await answered(client)) == ["seen"]
+        found = api.requests[1].tool_results
+        assert [block["content"][0]["type"] for block in found] == ["text", "text", "image", "text", "text"]
+        assert [block.get("is_error", False) for block in found] == [False, False, False, True, True]
+        for words in ("met 1", "met 2", "no luck", "out of order"):
+            assert words in json.dumps(found)
+        assert sorted(questions) == sorted(f"mcp__lab__{name}" for name, _ in calls)
+
+        (status,) = (await client.get_mcp_status())["mcpServers"]
+        assert (status["name"], status["status"]) == ("lab", "connected")
+        assert status["serverInfo"] == {"name": "lab", "version": "2.1"}
+        assert [t["name"] for t in status["tools"]] == ["meet", "draw", "fail", "crash"]
+        await client.toggle_mcp_server("lab", False)
+        assert [s["status"] for s in (await client.get_mcp_status())["mcpServers"]] == ["disabled"]
+        await client.toggle_mcp_server("lab", True)
+        await client.reconnect_mcp_server("lab")
+        assert [s["status"] for s in (await client.get_mcp_status())["mcpServers"]] == ["connected"]
+        with pytest.raises(Exception, match="There is no MCP server 'other'"):
+            await client.reconnect_mcp_server("other")
+
+
+async def test_a_turn_is_interrupted_in_a_tool_of_the_client(api: ApiServer, project: Path) -> None:
+    """The tool hears of it, and the next turn works."""
+    began, ended = asyncio.Event(), asyncio.Event()
+
+    @sdk.tool("wait", "Waits for ever", {})
+    async def wait(given: dict[str, Any]) -> dict[str, Any]:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+        return {"content": []}
+
+    server = sdk.create_sdk_mcp_server("slow", tools=[wait])
+    given = options(project, mcp_servers={"slow": server}, allowed_tools=["mcp__slow__wait"])
+    async with sdk.ClaudeSDKClient(given) as client:
+        api.play(reply(tool_use("mcp__slow__wait", {})), "next")
+        await client.query("wait")
+        async with asyncio.timeout(SECONDS):
+            await began.wait()
+            await client.interrupt()
+            await ended.wait()
+        assert (await answered(client))[-1].is_error
+        await client.query("go on")
+        assert texts(await answered(client)) == ["next"]

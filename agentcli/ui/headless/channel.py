@@ -10,6 +10,7 @@ from agentcli.events import Event
 from agentcli.messages import Json
 from agentcli.ui.headless.approvals import Approvals
 from agentcli.ui.headless.control import Control, failure, success
+from agentcli.ui.headless.elicitation import PipeElicitor
 from agentcli.ui.headless.greeting import initialize_answer
 from agentcli.ui.headless.hooks import PipeHooks
 from agentcli.ui.headless.initialize import Wishes, read_initialize
@@ -26,6 +27,8 @@ from agentcli.ui.headless.inputs import (
 from agentcli.ui.headless.lines import Line, Lines
 from agentcli.ui.headless.reader import LineReader
 from agentcli.ui.headless.remarks import say
+from agentcli.ui.headless.requests import Requests
+from agentcli.ui.headless.servers import PipeServers
 
 if TYPE_CHECKING:
     from agentcli.runtime.session import Session
@@ -62,6 +65,8 @@ class Channel:
         self._initialize: ControlRequest | None = None
         self._control: Control | None = None
         self._approvals: Approvals | None = None
+        self.requests = Requests(run.write)
+        self.servers = PipeServers(self.requests)
         self.hooks: PipeHooks | None = None
         self.greeted = False
         """Whether a line came that was no prompt."""
@@ -83,7 +88,7 @@ class Channel:
         self._initialize = first
         found = read_initialize(first.body, wishes)
         if found.hooks:
-            self.hooks = PipeHooks(found.hooks, self._run.write)
+            self.hooks = PipeHooks(found.hooks, self.requests)
         return found
 
     def refuse(self, error: str) -> None:
@@ -94,13 +99,14 @@ class Channel:
     def attach(self, session: Session, lines: Lines) -> Callable[[Event], None]:
         """Answers ``initialize`` and returns the listener that asks the client."""
         run = self._run
-        self._control = Control(session, run.write, interrupt=run.interrupt, queued=run.queued)
+        self._control = Control(session, run.write, self.servers, interrupt=run.interrupt, queued=run.queued)
         self._approvals = Approvals(run.write, session.answer, say)
         if not self._answers:
             self._approvals.close()
         if self.hooks is not None:
             self.hooks.common = lambda: _common(session)
         if self._initialize is not None:
+            session.questions.elicitor = PipeElicitor(self.requests, say)
             run.write(success(self._initialize.id, initialize_answer(session)))
         return self._approvals.hear
 
@@ -127,8 +133,7 @@ class Channel:
         """The client can't answer any more: nothing waits for it."""
         if self._approvals is not None:
             self._approvals.close()
-        if self.hooks is not None:
-            self.hooks.close()
+        self.requests.close()
 
     def _handle(self, request: ControlRequest, group: asyncio.TaskGroup) -> None:
         if self._control is not None:
@@ -142,9 +147,8 @@ class Channel:
                 self._waiting.append(found)
             case ControlAnswer():
                 # Answers to questions that are no longer open, and second answers, are nobody's.
-                hooks, approvals = self.hooks, self._approvals
-                if not (hooks is not None and hooks.take(found)) and approvals is not None:
-                    approvals.take(found)
+                if not self.requests.take(found) and self._approvals is not None:
+                    self._approvals.take(found)
             case ControlCancel():
                 pass  # every request of the client is answered at once
             case Other(type=kind):

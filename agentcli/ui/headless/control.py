@@ -16,9 +16,11 @@ from agentcli.runtime.session import Session
 from agentcli.ui.headless.context import context_usage
 from agentcli.ui.headless.inputs import ControlRequest
 from agentcli.ui.headless.lines import Line
+from agentcli.ui.headless.mcp_control import reconnect, statuses, toggle
+from agentcli.ui.headless.servers import PipeServers
 
 Handler: TypeAlias = Callable[[Json], Awaitable[Mapping[str, Any]]]
-FROM_US = ("can_use_tool", "hook_callback", "mcp_message")
+FROM_US = ("can_use_tool", "hook_callback", "elicitation")
 """Requests that only we send."""
 
 
@@ -42,12 +44,14 @@ class Control:
         self,
         session: Session,
         write: Callable[[Line], None],
+        servers: PipeServers,
         *,
         interrupt: Callable[[], None],
         queued: Callable[[], Sequence[str]],
     ) -> None:
         self._session = session
         self._write = write
+        self._servers = servers
         self._interrupt = interrupt
         self._queued = queued
         self._start_model = session.state.model
@@ -61,8 +65,9 @@ class Control:
             "get_context_usage": self._context,
             "stop_task": self._stop_task,
             "mcp_status": self._mcp_status,
-            "mcp_toggle": self._mcp_server,
-            "mcp_reconnect": self._mcp_server,
+            "mcp_toggle": self._mcp_toggle,
+            "mcp_reconnect": self._mcp_reconnect,
+            "mcp_message": self._mcp_message,
             "rewind_files": self._rewind,
         }
 
@@ -173,10 +178,20 @@ class Control:
         return {}
 
     async def _mcp_status(self, body: Json) -> Mapping[str, Any]:
-        return {"mcpServers": []}
+        return {"mcpServers": statuses(self._session.mcp)}
 
-    async def _mcp_server(self, body: Json) -> Mapping[str, Any]:
-        raise UserError(f"there is no MCP server {body.get('serverName')!r} in this session")
+    async def _mcp_toggle(self, body: Json) -> Mapping[str, Any]:
+        await toggle(self._session.mcp, body)
+        return {}
+
+    async def _mcp_reconnect(self, body: Json) -> Mapping[str, Any]:
+        await reconnect(self._session.mcp, body)
+        return {}
+
+    async def _mcp_message(self, body: Json) -> Mapping[str, Any]:
+        """What a server that lives in the client says of its own accord."""
+        self._servers.hear(body)
+        return {}
 
     async def _rewind(self, body: Json) -> Mapping[str, Any]:
         raise UserError("rewind_files: this session keeps no checkpoints of files")

@@ -7,13 +7,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
 
 from agentcli.errors import UsageError
 from agentcli.messages import Json
 from agentcli.ports.permissions import Behavior, HookEvent, HookVerdict
-from agentcli.ui.headless.inputs import ControlAnswer
-from agentcli.ui.headless.lines import Line
+from agentcli.ui.headless.requests import ENDED, Requests
 
 SECONDS = 600.0
 """How long a callback may take, unless its matcher says otherwise (hooks page: the default of commands)."""
@@ -59,12 +57,10 @@ def read_hooks(given: object) -> dict[str, tuple[Matcher, ...]]:
 class PipeHooks:
     """``ports.permissions.Hooks`` over the control channel.  ``common`` gives the fields of every hook's input."""
 
-    def __init__(self, hooks: Mapping[str, tuple[Matcher, ...]], write: Callable[[Line], None]) -> None:
+    def __init__(self, hooks: Mapping[str, tuple[Matcher, ...]], requests: Requests) -> None:
         self.common: Callable[[], Json] = dict
         self._hooks = hooks
-        self._write = write
-        self._open: dict[str, asyncio.Future[ControlAnswer]] = {}
-        self._closed = False
+        self._requests = requests
 
     async def fire(self, event: HookEvent) -> HookVerdict:
         due = [(m, c) for m in self._hooks.get(event.name, ()) if m.matches(event.matcher) for c in m.callbacks]
@@ -77,42 +73,15 @@ class PipeHooks:
             asked = [group.create_task(self._ask(m, c, input, call)) for m, c in due]
         return _joined([task.result() for task in asked])
 
-    def take(self, answer: ControlAnswer) -> bool:
-        """The client's answer; false when no callback of that id is open."""
-        waiting = self._open.pop(answer.id, None)
-        if waiting is None or waiting.done():
-            return False
-        waiting.set_result(answer)
-        return True
-
-    def close(self) -> None:
-        """The client can't answer any more."""
-        self._closed = True
-        for request_id in tuple(self._open):
-            self.take(ControlAnswer(request_id, {}, "the input has ended"))
-
     async def _ask(self, matcher: Matcher, callback: str, input: Json, call: object) -> HookVerdict:
-        request_id = f"hook_{uuid4().hex}"
-        waiting: asyncio.Future[ControlAnswer] = asyncio.get_running_loop().create_future()
-        if self._closed:
-            return _failed(matcher, "the input has ended") if matcher.block else HookVerdict()
-        self._open[request_id] = waiting
+        if self._requests.ended.is_set():
+            return _failed(matcher, ENDED) if matcher.block else HookVerdict()
         request = {"subtype": "hook_callback", "callback_id": callback, "input": dict(input), "tool_use_id": call}
-        self._write({"type": "control_request", "request_id": request_id, "request": request})
         try:
-            async with asyncio.timeout(matcher.seconds):
-                answer = await waiting
+            answer = await self._requests.ask(request, seconds=matcher.seconds)
         except TimeoutError:
-            self._withdraw(request_id)
             return _failed(matcher, f"no answer within {matcher.seconds:g} s")
-        except asyncio.CancelledError:
-            self._withdraw(request_id)
-            raise
         return _failed(matcher, answer.error) if answer.error is not None else read_verdict(answer.body)
-
-    def _withdraw(self, request_id: str) -> None:
-        if self._open.pop(request_id, None) is not None:
-            self._write({"type": "control_cancel_request", "request_id": request_id})
 
 
 def read_verdict(body: Json) -> HookVerdict:

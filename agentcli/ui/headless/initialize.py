@@ -9,6 +9,7 @@ from agentcli.errors import UsageError
 from agentcli.messages import Json
 from agentcli.runtime.options import SessionOptions
 from agentcli.ui.headless.hooks import EVENTS, Matcher, read_hooks
+from agentcli.ui.headless.servers import entries
 from agentcli.ui.headless.structured import OutputSchema
 
 
@@ -35,6 +36,7 @@ def read_initialize(body: Json, wishes: Wishes) -> Wishes:
             options,
             system_prompt=system or options.system_prompt,
             append_system_prompt=append or options.append_system_prompt,
+            mcp_config=(*options.mcp_config, *entries(body.get("sdkMcpServers"), body.get("sdkMcpServerConfigs"))),
         ),
         schema=OutputSchema.parse(given, where="initialize: jsonSchema") if given is not None else wishes.schema,
         hooks=hooks,
@@ -58,7 +60,6 @@ def _missing(body: Json) -> tuple[str, ...]:
     """What this version can't do yet and says so."""
     words = {
         "agents": "agents of the client are not available in this version",
-        "sdkMcpServers": "MCP servers of the client are not available in this version",
         "skills": "the choice of skills has no effect in this version",
         "excludeDynamicSections": "excludeDynamicSections has no effect in this version",
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -70,7 +71,7 @@ InputLine: TypeAlias = Prompt | Unreadable | ControlRequest | ControlAnswer | Co
 def parse_line(line: bytes) -> InputLine:
     """What a line says.  Never raises."""
     if isinstance(line, Overlong):
-        return Unreadable(f"a line of more than {LONGEST_INPUT:,} bytes on standard input")
+        return _overlong(line)
     try:
         value = clean_json(json.loads(line.decode("utf-8", "replace")))
     except (ValueError, RecursionError) as error:
@@ -90,6 +91,19 @@ def parse_line(line: bytes) -> InputLine:
             return Other(kind)
         case _:
             return Unreadable('a line on standard input has no "type"')
+
+
+_ANSWER = re.compile(rb'"type"\s*:\s*"control_response"')
+_ANSWERED = re.compile(rb'"request_id"\s*:\s*"([\w-]+)"')
+
+
+def _overlong(head: bytes) -> InputLine:
+    """An answer that is too long is one all the same: somebody waits for it."""
+    problem = f"a line of more than {LONGEST_INPUT:,} bytes on standard input"
+    number = _ANSWERED.search(head)
+    if number is None or not _ANSWER.search(head):
+        return Unreadable(problem)
+    return ControlAnswer(number[1].decode(), {}, problem)
 
 
 def _request(value: Mapping[str, Any]) -> ControlRequest:

@@ -12,8 +12,11 @@ LONGEST_INPUT = 10_000_000
 _CHUNK = 65_536
 
 
+HEAD = 1_000
+
+
 class Overlong(bytes):
-    """Stands for a line that was longer than ``LONGEST_INPUT``; what it held is gone."""
+    """The first ``HEAD`` bytes of a line that was longer than ``LONGEST_INPUT``; the rest is gone."""
 
 
 class LineReader:
@@ -23,6 +26,7 @@ class LineReader:
         self._descriptor = descriptor
         self._lines: deque[bytes] = deque()
         self._parts: list[bytes] = []
+        self._head = b""
         self._size = 0
         self._ended = descriptor is None
         self._news = asyncio.Event()
@@ -65,13 +69,14 @@ class LineReader:
         self._size += len(piece)
         if self._size <= LONGEST_INPUT:
             self._parts.append(piece)
-        else:
+        elif self._parts:
+            self._head = b"".join(self._parts)[:HEAD]
             self._parts.clear()
 
     def _finish(self) -> None:
         line = b"".join(self._parts).strip()
         if self._size > LONGEST_INPUT:
-            self._lines.append(Overlong())
+            self._lines.append(Overlong(self._head))
         elif line:
             self._lines.append(line)
         self._parts.clear()

@@ -164,8 +164,9 @@ class Run:
         assert wishes is not None
         for text in wishes.warnings:
             say(text)
-        hooks = self.channel.hooks if self.channel is not None else None
-        session = await self.stop.unless(open_session(wishes.options, client=self._client, hooks=hooks))
+        hooks, clients = (self.channel.hooks, self.channel.servers) if self.channel is not None else (None, None)
+        opening = open_session(wishes.options, client=self._client, hooks=hooks, clients=clients)
+        session = await self.stop.unless(opening)
         if session is None:
             return None
         try:

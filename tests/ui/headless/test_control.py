@@ -97,7 +97,9 @@ async def test_every_request_is_answered(api: ApiServer, project: Path) -> None:
         ("initialize", {}, "first"),
         ("can_use_tool", {}, "agentcli"),
         ("hook_callback", {}, "agentcli"),
-        ("mcp_message", {}, "agentcli"),
+        ("elicitation", {}, "agentcli"),
+        ("mcp_message", {}, "server_name"),
+        ("mcp_message", {"server_name": "x", "message": {}}, "'x'"),
         ("no_such_thing", {}, "no_such_thing"),
         ("", {}, "subtype"),
     ]
