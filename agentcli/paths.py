@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
+
+from agentcli.text import clean
 
 
 def user_home(env: Mapping[str, str] | None = None) -> Path | None:
@@ -62,3 +66,44 @@ def private_directory(path: Path) -> Path:
         if found.st_uid == os.getuid() and stat.S_IMODE(found.st_mode) & 0o077:
             path.chmod(0o700)
     return path
+
+
+def quoted(text: str) -> str:
+    """A name on one line: with control characters in it, as a JSON string."""
+    shown = clean(text)
+    return shown if shown.isprintable() or not _has_control(shown) else json.dumps(shown, ensure_ascii=False)
+
+
+def unquoted(name: str) -> str:
+    """The name that ``quoted`` shows as a JSON string; the text itself where it is no such form."""
+    try:
+        found = json.loads(name) if name.startswith('"') else ""
+    except ValueError:
+        return name
+    return found if isinstance(found, str) and _has_control(found) and "\0" not in found else name
+
+
+def _has_control(text: str) -> bool:
+    return any(unicodedata.category(c) in ("Cc", "Zl", "Zp") for c in text)
+
+
+def as_listed(path: Path) -> Path:
+    """The entry that a path with U+FFFD means: a name that is not valid Unicode stands like this in listings and has no
+    other spelling.  The path itself where no entry, or more than one, looks like it."""
+    if "\ufffd" not in str(path) or os.path.lexists(path):
+        return path
+    found = Path(path.anchor)
+    for part in path.parts[1:]:
+        exact = found / part
+        if "\ufffd" in part and not os.path.lexists(exact):
+            same = [e for e in _entries(found) if clean(e) == part]
+            exact = found / same[0] if len(same) == 1 else exact
+        found = exact
+    return found
+
+
+def _entries(directory: Path) -> list[str]:
+    try:
+        return os.listdir(directory)
+    except (OSError, ValueError):
+        return []

@@ -30,14 +30,16 @@ class FilesSeen:
     def __init__(self) -> None:
         self._entries: dict[Path, _Entry] = {}
 
-    def note(self, path: Path, data: bytes, *, whole: bool) -> None:
+    def note(self, path: Path, data: bytes, *, whole: bool, encoding: str = "") -> None:
         """Of content that was seen whole before, a part does not make it less."""
-        self._put(path.resolve(), data, [], whole=whole)
+        self._put(path.resolve(), data, [], whole=whole, encoding=encoding)
 
-    def note_lines(self, path: Path, data: bytes, *, first: int, last: int, total: int) -> None:
-        self._put(path.resolve(), data, [(first, last)], total=total)
+    def note_lines(self, path: Path, data: bytes, *, first: int, last: int, total: int, encoding: str = "") -> None:
+        self._put(path.resolve(), data, [(first, last)], total=total, encoding=encoding)
 
-    def _put(self, real: Path, data: bytes, lines: _Lines, *, whole: bool = False, total: int = 0) -> None:
+    def _put(
+        self, real: Path, data: bytes, lines: _Lines, *, whole: bool = False, total: int = 0, encoding: str
+    ) -> None:
         now = digest(data)
         before = self._entries.get(real)
         if before is not None and before.file.digest == now:
@@ -46,7 +48,8 @@ class FilesSeen:
         stamp = _stamp(real)
         if stamp is not None and stamp.size != len(data):
             stamp = None
-        seen = SeenFile(now, whole or lines == [(1, total)], stamp.mtime_ns if stamp else 0, len(data))
+        encoding = encoding or (before.file.encoding if before else "")
+        seen = SeenFile(now, whole or lines == [(1, total)], stamp.mtime_ns if stamp else 0, len(data), encoding)
         self._entries[real] = _Entry(seen, stamp, lines)
 
     def get(self, path: Path) -> SeenFile | None:

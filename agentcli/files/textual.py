@@ -18,6 +18,10 @@ _MARKS: tuple[tuple[bytes, str], ...] = (
 """The four-byte marks first: that of UTF-32 LE begins with that of UTF-16 LE."""
 
 
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+"""Behind these, NUL bytes are ordinary."""
+
+
 @dataclass(frozen=True, slots=True)
 class TextFormat:
     """How a text stands in its file."""
@@ -54,8 +58,9 @@ class Decoded:
 
 
 def looks_binary(data: bytes) -> bool:
-    """Whether these are not the bytes of a text: there is a NUL, and no byte order mark that explains it."""
-    return b"\0" in data and not any(data.startswith(mark) for mark, _ in _MARKS)
+    """Whether these are not the bytes of a text: there is a NUL, and no byte order mark that explains it (or one, with
+    bytes behind it that are not what it says)."""
+    return b"\0" in data and (not data.startswith(_WIDE) or decode(data) is None)
 
 
 def decode(data: bytes) -> Decoded | None:

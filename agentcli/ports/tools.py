@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, Literal, Protocol
 
 from agentcli.events.stream import Emit
 from agentcli.messages import Json, ResultContent, TextBlock
+from agentcli.paths import as_listed, unquoted
 from agentcli.ports.display import Display, TextDisplay, Todo
 from agentcli.ports.model import ToolSpec
 
@@ -64,8 +66,13 @@ class Workspace:
     def resolve(self, text: str) -> Path:
         """The path that a tool's argument names: absolute, or relative to ``cwd``; a leading ``~/`` is the home.
 
-        Nothing is trimmed or normalised: the exact name always wins.
+        Nothing is trimmed or normalised: the exact name always wins.  Only where there is none, the name may be one in
+        the form that listings give it.  Rules and tools both ask here, so that they mean the same file.
         """
+        path = self._absolute(text)
+        return path if os.path.lexists(path) else as_listed(self._absolute(unquoted(text)))
+
+    def _absolute(self, text: str) -> Path:
         path = Path(text)
         if text == "~" or text.startswith("~/"):
             path = path.expanduser()
@@ -152,14 +159,17 @@ class SeenFile:
     whole: bool
     mtime_ns: int
     size: int
+    encoding: str = ""
+    """What the text was read as; empty where nobody read it."""
 
 
 class SeenFiles(Protocol):
     """Kept per real path, so that a link and its target are one file."""
 
-    def note(self, path: Path, data: bytes, *, whole: bool) -> None: ...
+    def note(self, path: Path, data: bytes, *, whole: bool, encoding: str = "") -> None:
+        """Without an ``encoding`` the one that was noted last stays."""
 
-    def note_lines(self, path: Path, data: bytes, *, first: int, last: int, total: int) -> None:
+    def note_lines(self, path: Path, data: bytes, *, first: int, last: int, total: int, encoding: str = "") -> None:
         """The model saw lines ``first`` to ``last`` (from 1) of ``total``; all pages seen is the whole."""
 
     def get(self, path: Path) -> SeenFile | None: ...

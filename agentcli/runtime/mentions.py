@@ -19,13 +19,14 @@ from agentcli.agent.reminders import wrap
 from agentcli.errors import ToolError, UserError
 from agentcli.events import Event, Notice, QueueChanged, TurnStarted
 from agentcli.messages import Block, TextBlock
+from agentcli.paths import quoted
 from agentcli.ports.display import TextDisplay
 from agentcli.ports.frontend import UserInput
 from agentcli.ports.permissions import Decision
 from agentcli.ports.prompt import StepContext
 from agentcli.ports.tools import ToolCall, ToolResult
 from agentcli.text import clean, estimate_tokens, plural
-from agentcli.tools.locate import quoted, spell
+from agentcli.tools.locate import spell
 from agentcli.tools.read import Read
 
 if TYPE_CHECKING:

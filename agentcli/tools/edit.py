@@ -111,7 +111,7 @@ def _prepare(params: EditParams, real: Path, name: str, seen: SeenFile | None) -
         raise ToolError("old_string and new_string are the same, so there is nothing to do.")
     if seen is None:
         raise ToolError(f"{name} has not been read yet. Read it first, then edit what is there.")
-    file = read_text(real, name)
+    file = read_text(real, name, seen)
     stale = digest(file.data) != seen.digest
     places = find(file.text, file.format, old)
     _check_places(file, places, params, name, stale=stale)

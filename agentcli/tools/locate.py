@@ -6,14 +6,13 @@ The exact name always wins; nothing is trimmed or normalised before it was tried
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import stat
-import unicodedata
 from pathlib import Path
 
 from agentcli.errors import ToolError
 from agentcli.files import target_of
+from agentcli.paths import quoted
 from agentcli.ports.tools import Workspace
 from agentcli.text import clean
 from agentcli.tools.differences import fold, unusual
@@ -23,30 +22,12 @@ _SHOWN_ENTRIES = 20
 
 
 def locate(name: str, workspace: Workspace) -> Path:
-    """The path that an argument names; it need not exist.  ``ToolError`` if it can't be a path.
-
-    A name with U+FFFD stands for the one entry that looks like it in a listing: a name that is not valid Unicode has
-    no other spelling.
-    """
+    """The path that an argument names; it need not exist.  ``ToolError`` if it can't be a path."""
     if not name:
         raise ToolError("The path is empty. Give the path of a file.")
     if "\0" in name:
         raise ToolError("The path holds a NUL character. Give the path without it.")
-    path = workspace.resolve(name)
-    if "\ufffd" in name and not os.path.lexists(path):
-        path = _lossy(path)
-    return path
-
-
-def _lossy(path: Path) -> Path:
-    found = Path(path.anchor)
-    for part in path.parts[1:]:
-        exact = found / part
-        if "\ufffd" in part and not os.path.lexists(exact):
-            same = [e for e in _entries(found) if clean(e) == part]
-            exact = found / same[0] if len(same) == 1 else exact
-        found = exact
-    return found
+    return workspace.resolve(name)
 
 
 def spell(path: Path, workspace: Workspace) -> str:
@@ -61,16 +42,6 @@ def spell(path: Path, workspace: Workspace) -> str:
     if text.startswith("~"):
         text = f"./{text}"
     return quoted(text)
-
-
-def quoted(text: str) -> str:
-    """A name on one line: with control characters in it, as a JSON string."""
-    shown = clean(text)
-    return shown if shown.isprintable() or not _has_control(shown) else json.dumps(shown, ensure_ascii=False)
-
-
-def _has_control(text: str) -> bool:
-    return any(unicodedata.category(c) in ("Cc", "Zl", "Zp") for c in text)
 
 
 def regular_file(path: Path, name: str, workspace: Workspace) -> Path:

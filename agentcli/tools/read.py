@@ -40,6 +40,7 @@ class _Found:
     data: bytes
     page: Page | None = None
     """For texts: which lines; ``None`` means the whole file."""
+    encoding: str = ""
 
 
 class Read(BuiltinTool[ReadParams]):
@@ -54,11 +55,13 @@ class Read(BuiltinTool[ReadParams]):
         found, real = await asyncio.to_thread(self._read, params, ctx)
         page = found.page
         if page is None or page.whole:
-            ctx.seen.note(real, found.data, whole=True)
+            ctx.seen.note(real, found.data, whole=True, encoding=found.encoding)
         elif page.cut_lines:
-            ctx.seen.note(real, found.data, whole=False)
+            ctx.seen.note(real, found.data, whole=False, encoding=found.encoding)
         elif page.shown:
-            ctx.seen.note_lines(real, found.data, first=page.first, last=page.last, total=page.total)
+            ctx.seen.note_lines(
+                real, found.data, first=page.first, last=page.last, total=page.total, encoding=found.encoding
+            )
         return ToolResult(found.content, TextDisplay(found.summary), touched=(real,))
 
     def _read(self, params: ReadParams, ctx: ToolContext) -> tuple[_Found, Path]:
@@ -79,7 +82,7 @@ class Read(BuiltinTool[ReadParams]):
                 f"{name} has the name of an image, but its content is none ({len(data):,} bytes of {looks}). "
                 "Look at it with Bash (file, head)."
             )
-        text = as_text(real, name, data, stamp)
+        text = as_text(real, name, data, stamp, ctx.seen.get(real))
         if real.suffix.lower() == ".ipynb" and data:
             return _notebook(text, name, params), real
         return _text(text, params), real
@@ -106,7 +109,7 @@ def _notebook(file: TextFile, name: str, params: ReadParams) -> _Found:
     shown = cells[page.first - 1 : page.last] if page.shown else []
     images = tuple(image for cell in shown for image in cell.images)
     text = "\n".join([*page.rows, *page.notes])
-    return _Found((TextBlock(text), *images), page.summary, file.data, page)
+    return _Found((TextBlock(text), *images), page.summary, file.data, page, file.format.encoding)
 
 
 def _text(file: TextFile, params: ReadParams) -> _Found:
@@ -124,4 +127,4 @@ def _text(file: TextFile, params: ReadParams) -> _Found:
         notes.append(f"[Format: {odd}. Edit and Write keep it.]")
     if page.shown and page.last == page.total and not ends:
         notes.append("[No newline at the end of the file.]")
-    return _Found((TextBlock("\n".join([*numbered, *notes])),), page.summary, file.data, page)
+    return _Found((TextBlock("\n".join([*numbered, *notes])),), page.summary, file.data, page, file.format.encoding)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from agentcli.errors import ToolError
 from agentcli.files import Decoded, Stamp, TextFormat, decode, decode_as, encode, looks_binary, read_stamped
+from agentcli.files.seen import digest
+from agentcli.ports.tools import SeenFile
 from agentcli.text import clean
 from agentcli.tools.differences import name_of
 
@@ -48,20 +50,29 @@ def read_bytes(real: Path, name: str) -> tuple[bytes, Stamp]:
         raise ToolError(f"{name} can't be read: {error.strerror}.") from error
 
 
-def read_text(real: Path, name: str) -> TextFile:
+def read_text(real: Path, name: str, seen: SeenFile | None = None) -> TextFile:
     """``ToolError`` where it is binary, too big or can't be read."""
     data, stamp = read_bytes(real, name)
-    return as_text(real, name, data, stamp)
+    return as_text(real, name, data, stamp, seen)
 
 
-def as_text(real: Path, name: str, data: bytes, stamp: Stamp) -> TextFile:
+def as_text(real: Path, name: str, data: bytes, stamp: Stamp, seen: SeenFile | None = None) -> TextFile:
+    """``seen``: what was read or written here before.  As long as the file is still that, its encoding is not guessed
+    anew: of few characters the guess may be another."""
     if looks_binary(data):
         raise ToolError(
             f"{name} is a binary file of {len(data):,} bytes (it holds NUL bytes), not text. Use Bash with a tool that "
             "understands it (file, xxd, strings)."
         )
-    found = decode_any(data)
+    found = _as_before(data, seen) or decode_any(data)
     return TextFile(real, data, stamp, found.text, found.format)
+
+
+def _as_before(data: bytes, seen: SeenFile | None) -> Decoded | None:
+    if seen is None or not seen.encoding or seen.digest != digest(data):
+        return None
+    open_to_guess = data.isascii() or decode(data) is None
+    return decode_as(data, seen.encoding) if data and open_to_guess else None
 
 
 def decode_any(data: bytes) -> Decoded:

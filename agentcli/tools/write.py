@@ -113,7 +113,7 @@ def _prepare(content: str, real: Path, name: str, seen: SeenFile | None) -> _Rew
     data, stamp = read_bytes(real, name)
     if data:
         _check_seen(data, name, seen)
-    before = None if looks_binary(data) else as_text(real, name, data, stamp)
+    before = None if looks_binary(data) else as_text(real, name, data, stamp, seen)
     form = _format_for(before)
     text = to_newlines(content.removeprefix("\ufeff") if form.bom else content, form.newline)
     written = encode_or_explain(text, form, name)

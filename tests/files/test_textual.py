@@ -36,6 +36,12 @@ def test_few_broken_bytes_in_utf8_are_kept() -> None:
     assert encode(found.text, found.format) == data
 
 
+@pytest.mark.parametrize("data", [b"\xff\xfeh\0i", b"\xff\xfe\0\xd8\n\0", b"\0\0\xfe\xff\0\0\1"])
+def test_bytes_that_are_not_what_their_mark_says_are_no_text(data: bytes) -> None:
+    assert decode(data) is None
+    assert looks_binary(data)
+
+
 def test_another_encoding_is_not_guessed_here() -> None:
     assert decode("Größe über alles".encode("latin-1")) is None
     assert decode_as(b"\x81", "cp1252") is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,17 @@ def test_reading_outside_asks(gate: GateMaker, path: str) -> None:
     decision = read(gate(), path)
     assert decision.behavior == "ask"
     assert "outside of the working directories" in decision.reason
+
+
+@pytest.mark.parametrize(("name", "listed"), [(b"odd\xff", "odd\ufffd"), (b"tab\there", '"tab\\there"')])
+def test_a_name_as_listings_show_it_is_judged_as_the_file_that_it_opens(
+    gate: GateMaker, site: Path, name: bytes, listed: str
+) -> None:
+    os.symlink(b"/etc/hostname", os.fsencode(site) + b"/" + name)
+    assert read(gate(), listed).behavior == "ask"
+    assert edit(gate(mode="acceptEdits"), listed).behavior == "ask"
+    made = gate(deny=["Read(//etc/hostname)"], mode="bypassPermissions")
+    assert read(made, listed).behavior == "deny"
 
 
 def test_searches_are_reading(gate: GateMaker) -> None:

@@ -66,6 +66,18 @@ async def test_encoding_and_line_endings_stay(
     assert (project / "f").read_bytes() == after
 
 
+async def test_an_encoding_stays_however_little_is_left_to_guess_it_from(bench: Bench, project: Path) -> None:
+    (project / "f").write_bytes("한국어 텍스트입니다\n둘째 줄\n".encode("euc_kr"))
+    await bench.read("f")
+    for text in ("새 글\n", "plain\n", "다시\n"):
+        await bench.text("Write", file_path="f", content=text)
+        assert (project / "f").read_bytes() == text.encode("euc_kr")
+    await bench.edit("f", "다시", "한 번")
+    assert await bench.text("Read", file_path="f") == "1\t한 번\n[Format: EUC_KR. Edit and Write keep it.]"
+    (project / "f").write_bytes("größe, größer\n".encode("cp1252"))
+    assert "CP1252" in await bench.text("Read", file_path="f")
+
+
 async def test_a_character_that_the_encoding_lacks_is_refused(bench: Bench, project: Path) -> None:
     data = "größe und länge\n".encode("cp1252")
     (project / "f").write_bytes(data)

@@ -200,6 +200,7 @@ async def test_names_with_line_breaks_are_quoted(bench: Bench, project: Path) ->
     assert await bench.text("Grep", pattern="needle") == '"a\\nb.txt"'
     assert await bench.text("Grep", pattern="needle", output_mode="count") == '"a\\nb.txt": 1\n[1 match in 1 file.]'
     assert await bench.text("Read", file_path="a\nb.txt") == "1\tneedle"
+    assert await bench.text("Read", file_path='"a\\nb.txt"') == "1\tneedle"
 
 
 async def test_paths_outside_the_working_directory_are_absolute(bench: Bench, project: Path, home: Path) -> None:
