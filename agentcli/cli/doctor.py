@@ -15,6 +15,7 @@ from typing import Literal
 from agentcli import __version__
 from agentcli.errors import SetupError, UserError
 from agentcli.paths import agentcli_home
+from agentcli.runtime.health import problems
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.world import World, read_world
 
@@ -56,6 +57,9 @@ def examine(directory: Path) -> list[Finding]:
     except UserError as error:
         return [*findings, Finding("missing", "settings", str(error), "mend the file that is named")]
     findings += _settings(world)
+    # A run that is trusted reads more: its warnings are told before anybody trusts it.
+    trusted = read_world(SessionOptions(cwd=directory, trust=True))
+    findings += [Finding("note", topic, text, "mend the file that is named") for topic, text in problems(trusted)]
     findings.append(_key(world))
     findings += [_program(name, use, todo) for name, use, todo in _PROGRAMS]
     findings += [*_sandbox(world), _ripgrep(), _terminal()]
