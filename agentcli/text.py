@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -95,3 +96,12 @@ def estimate_tokens(text: str) -> int:
     Always shown as an estimate; ``ModelClient.count`` is exact where a server answers.
     """
     return -(-len(text.encode("utf-8", "replace")) * 2 // 7)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`` (did you mean Read?)`` where a known word is near, whatever its case; else nothing."""
+    from difflib import get_close_matches
+
+    folded = {name.casefold(): name for name in sorted(known)}
+    close = get_close_matches(word.casefold(), folded, n=1, cutoff=0.6)
+    return f" (did you mean {folded[close[0]]}?)" if close else ""

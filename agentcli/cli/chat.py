@@ -113,7 +113,7 @@ def chat(
         allow_bypass=allow_dangerously_skip_permissions or dangerously_skip_permissions,
         allowed_tools=split_rules(allowed_tools or []),
         disallowed_tools=split_rules(disallowed_tools or []),
-        tools=None if tools in (None, "default") else tuple(n for t in str(tools).split(",") if (n := t.strip())),
+        tools=None if tools in (None, "default") else _tool_names(str(tools)),
         max_turns=max_turns,
         max_budget_usd=max_budget_usd,
         settings=settings,
@@ -193,3 +193,8 @@ def _uuid(text: str) -> str:
         return str(UUID(text))
     except ValueError as error:
         raise UsageError(f"--session-id {text!r}: not a UUID") from error
+
+
+def _tool_names(text: str) -> tuple[str, ...]:
+    """The names of ``--tools``; ``Task`` is what ``Agent`` was called before."""
+    return tuple("Agent" if n == "Task" else n for t in text.split(",") if (n := t.strip()))

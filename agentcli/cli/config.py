@@ -39,9 +39,12 @@ def get_setting(key: str, *, as_json: bool) -> int:
 def set_setting(key: str, text: str, *, scope: str) -> int:
     """Writes one value to the user's, the project's or the local file; the rest of the file stays as it is."""
     from agentcli.settings.edit import set_value
+    from agentcli.settings.schema import unknown_key
 
     if scope not in ("user", "project", "local"):
         raise UsageError(f"--scope {scope!r}: one of user, project, local")
+    if unknown := unknown_key(key):
+        raise UserError(f"{unknown}; nothing was written (a key for another program: write it into the file yourself)")
     world = read_world(SessionOptions(cwd=Path.cwd()))
     source = next((s for s in world.files.sources if s.scope == scope), None)
     if source is None or source.path is None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from agentcli.ports.permissions import Behavior
+from agentcli.text import did_you_mean
 
 SHELL_TOOLS = frozenset({"Bash", "PowerShell", "Monitor"})
 READ_TOOLS = frozenset({"Read", "Grep", "Glob", "LS", "LSP"})
@@ -18,7 +19,7 @@ TOOLS = (
     | EDIT_TOOLS
     | frozenset({"BashOutput", "KillShell", "TodoWrite", "WebFetch", "WebSearch", "Agent", "Task", "Skill", "Cd"})
     | frozenset({"AskUserQuestion", "ExitPlanMode", "EnterPlanMode", "SlashCommand", "ToolSearch", "Sleep"})
-    | frozenset({"SendMessage", "TaskStop", "ListMcpResources", "ReadMcpResource"})
+    | frozenset({"SendMessage", "TaskStop", "ListMcpResources", "ReadMcpResource", "McpCall"})
 )
 FIELDS: dict[str, frozenset[str]] = {
     "Bash": frozenset({"timeout", "description", "run_in_background", "dangerouslyDisableSandbox"}),
@@ -76,7 +77,7 @@ def parse_rule(text: str, behavior: Behavior, origin: str = "session", base: Pat
             return "a pattern of tool names takes no specifier"
         return Rule(behavior, "glob", tool, "", text, origin, base)
     if tool not in TOOLS:
-        return f"there is no tool {tool}"
+        return f"there is no tool {tool}{did_you_mean(tool, TOOLS)}"
     if specifier is None:
         return Rule(behavior, "bare", _canonical(tool), "", text, origin, base)
     return _specified(tool, specifier.strip(), behavior, text, origin, base)

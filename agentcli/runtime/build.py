@@ -20,6 +20,7 @@ from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.prompting import main_agent
 from agentcli.runtime.resumed import changed_front
 from agentcli.runtime.session import Session
+from agentcli.runtime.toolbox import unknown_tools
 from agentcli.runtime.world import World, read_world
 from agentcli.sessions import SessionStore
 
@@ -56,7 +57,8 @@ async def open_session(
         opened.close("failed start")
         raise
     settings = (*world.settings.errors, *world.settings.warnings, *world.features.warnings, *session.gate.warnings)
-    told = (*settings, note, _inert(world), *(loaded.notes if loaded else ()), changed)
+    names = unknown_tools(options.tools or (), session.toolbox)
+    told = (*settings, *names, note, _inert(world), *(loaded.notes if loaded else ()), changed)
     session.start_notices += [text for text in (*warn.early, *told) if text]
     warn.session = session
     return session

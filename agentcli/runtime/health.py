@@ -1,4 +1,4 @@
-"""What is wrong with the files that a session here would read: the warnings that it would give, without starting one."""
+"""What is wrong with the files that a session here would read: its warnings, without starting it."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Collection, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -22,7 +22,7 @@ from agentcli.ports.tools import Tool, ToolCall, ToolContext
 from agentcli.processes import ProcessManager
 from agentcli.runtime.deferred import DeferredTools, ServerTools
 from agentcli.runtime.world import World
-from agentcli.text import one_line
+from agentcli.text import did_you_mean, one_line
 from agentcli.tools.bash_shell import Shell
 from agentcli.tools.jobs import JobTable
 from agentcli.tools.mcp_call import McpCall, resolve
@@ -123,6 +123,13 @@ class Means:
         if servers is not None:
             box.attach(servers)
         return box
+
+
+def unknown_tools(chosen: Iterable[str], box: Toolbox) -> list[str]:
+    """A warning for every name of ``--tools`` that no built-in tool has.  A tool of an MCP server may come later."""
+    known = {tool.spec.name for tool in builtin_tools(shell=box.shell, jobs=box.jobs)} | {"ToolSearch", "McpCall"}
+    wrong = [n for n in chosen if n not in known and not n.startswith("mcp__")]
+    return [f"--tools: there is no built-in tool {name}{did_you_mean(name, known)}; left out" for name in wrong]
 
 
 def make_means(

@@ -46,7 +46,8 @@ class Settings:
         if not layer.foreign or self.trusted:
             return layer.data
         permissions = layer.data.get("permissions", {})
-        kept: JsonObject = {"permissions": {k: v for k, v in permissions.items() if k in TIGHTENING}}
+        tightening = {k: v for k, v in permissions.items() if k in TIGHTENING}
+        kept: JsonObject = {"permissions": tightening} if tightening else {}
         if layer.data.get("disableAllHooks") is True:
             kept["disableAllHooks"] = True
         return kept

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from agentcli.text import did_you_mean
+
 Kind = Literal["bool", "string", "number", "list", "strings", "object", "any"]
 Where = Literal["any", "user", "private", "managed"]
 """``any`` file; ``user``: user, command line or managed; ``private``: those and local; ``managed`` only."""
@@ -143,3 +145,16 @@ def wrong_value(key: str, value: Any) -> str:
     if known is None or fits(value, known):
         return ""
     return f"{key} must be {describe(known)}"
+
+
+def unknown_key(key: str) -> str:
+    """Why a dotted key would have no effect, with the nearest one that is known; empty for one that has."""
+    top, _, rest = key.partition(".")
+    if top not in KEYS:
+        return f"there is no setting {top}{did_you_mean(top, KEYS)}"
+    inner = rest.partition(".")[0]
+    if top == "permissions" and rest and inner not in PERMISSION_KEYS:
+        return f"there is no setting permissions.{inner}{did_you_mean(inner, PERMISSION_KEYS)}"
+    if rest and KEYS[top].kind not in {"object", "any"}:
+        return f"{top} holds {describe(KEYS[top])}: there is no setting {key}"
+    return ""
