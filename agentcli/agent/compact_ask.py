@@ -11,10 +11,10 @@ from agentcli.agent.measure import tokens, without_thinking
 from agentcli.agent.rooms import Rooms
 from agentcli.agent.state import SessionState
 from agentcli.agent.successor import ATTACHED
-from agentcli.agent.turn import Answer, ModelCall
+from agentcli.agent.turn import Answer, ModelCall, cache_observed
 from agentcli.conversation import SystemPrompt
 from agentcli.errors import ApiError, TurnError
-from agentcli.events import CacheObserved, Event, FallbackUsed, Notice, RetryScheduled
+from agentcli.events import Event, FallbackUsed, Notice, RetryScheduled
 from agentcli.messages import Json, Message, TextBlock, append
 from agentcli.ports.model import ModelRequest
 from agentcli.ports.sessions import EntryKind, PrefixRecord
@@ -78,20 +78,7 @@ class Summariser:
         report = answer.report
         self.state.spend(answer.model, answer.usage, report.cost if report else None)
         if report is not None:
-            use = report.usage
-            self.rooms.emit(
-                CacheObserved(
-                    read=use.cache_read,
-                    readable=report.readable,
-                    written=use.cache_write,
-                    uncached=use.input,
-                    cost=report.cost,
-                    saved=report.saved,
-                    cause=report.cause,
-                    expected=report.expected,
-                    alert=report.alert,
-                )
-            )
+            self.rooms.emit(cache_observed(report))
         return answer
 
     def _emit_quietly(self, event: Event) -> None:

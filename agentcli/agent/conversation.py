@@ -18,9 +18,9 @@ from agentcli.agent.prefix import prefix_record
 from agentcli.agent.reminders import blocks, taken_back
 from agentcli.agent.rooms import Limits, Rooms
 from agentcli.agent.state import SessionState
-from agentcli.agent.turn import Answer
+from agentcli.agent.turn import Answer, cache_observed
 from agentcli.conversation import SystemPrompt
-from agentcli.events import AssistantMessage, CacheObserved, Notice, PromptAccepted, ToolResultsAppended
+from agentcli.events import AssistantMessage, Notice, PromptAccepted, ToolResultsAppended
 from agentcli.messages import Block, Message, TextBlock, message_to_record, repair
 from agentcli.ports.frontend import UserInput
 from agentcli.ports.model import ModelRequest, ToolSpec
@@ -112,19 +112,7 @@ class Conversation:
         elif partial:
             self._rooms.journal.append("discard", {"reason": "interrupted"})
         if report is not None:
-            self._rooms.emit(
-                CacheObserved(
-                    read=report.usage.cache_read,
-                    readable=report.readable,
-                    written=report.usage.cache_write,
-                    uncached=report.usage.input,
-                    cost=report.cost,
-                    saved=report.saved,
-                    cause=report.cause,
-                    expected=report.expected,
-                    alert=report.alert,
-                )
-            )
+            self._rooms.emit(cache_observed(report))
 
     def keep_results(self, done: CallsDone) -> None:
         self._append(done.message)

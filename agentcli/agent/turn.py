@@ -11,6 +11,7 @@ from agentcli.agent.fold import AnswerFold
 from agentcli.agent.state import SessionState
 from agentcli.events import (
     AttemptDiscarded,
+    CacheObserved,
     Emit,
     FallbackUsed,
     ModelStream,
@@ -46,6 +47,24 @@ class Answer:
     report: CacheReport | None = None
     faults: Mapping[str, str] = field(default_factory=dict)
     last_call: str | None = None
+
+
+def cache_observed(report: CacheReport) -> CacheObserved:
+    """The monitor's word as an event."""
+    use = report.usage
+    return CacheObserved(
+        read=use.cache_read,
+        readable=report.readable,
+        written=use.cache_write,
+        uncached=use.input,
+        cost=report.cost,
+        saved=report.saved,
+        cause=report.cause,
+        expected=report.expected,
+        alert=report.alert,
+        lost=report.lost,
+        lost_cost=report.lost_cost,
+    )
 
 
 class ModelCall:

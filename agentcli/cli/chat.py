@@ -128,7 +128,7 @@ def chat(
         trust=trust,
         sandbox=sandbox,
         bare=bare,
-        verbose=verbose,
+        verbose=verbose or None,
         strict_permissions=strict_permissions,
     )
     return Launch(

@@ -77,6 +77,8 @@ def _headless(given: Launch) -> int:
     )
     source: QuerySource = "sdk" if piping else "print"
     options = replace(given.options, interactive=False, query_source=source, answers_permissions=bool(tool))
+    if given.output_format == "stream-json":  # its lines say everything, and programs give --verbose unasked
+        options = replace(options, verbose=False)
     return _run(lambda: run_headless(options, prompt, how, streams=Streams(_descriptor(sys.stdin))))
 
 

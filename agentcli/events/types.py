@@ -136,6 +136,10 @@ class CacheObserved:
     expected: bool = True
     """False for a break that nobody intended."""
     alert: bool = False
+    lost: int = 0
+    """Tokens that the request before had left in the cache and this one did not read."""
+    lost_cost: float | None = None
+    """US dollars that they cost more than a read."""
 
 
 @dataclass(frozen=True, slots=True)

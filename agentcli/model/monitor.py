@@ -23,6 +23,7 @@ from agentcli.ports.sessions import Clock
 
 HISTORY = 2_000
 CONVERSATIONS = 256
+TOLD_BREAKS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,15 @@ class Observation:
 
     def report(self) -> CacheReport:
         return CacheReport(
-            self.usage, self.cost, self.saved, self.readable, self.cause, expected=self.expected, alert=self.alert
+            self.usage,
+            self.cost,
+            self.saved,
+            self.readable,
+            self.cause,
+            expected=self.expected,
+            alert=self.alert,
+            lost=self.lost,
+            lost_cost=self.lost_cost,
         )
 
     def line(self) -> str:
@@ -70,32 +79,6 @@ class Observation:
         kind = "expected" if self.expected else "cache break"
         diagnosis = f"; the API says {self.api_cause}" if self.api_cause else ""
         return f"{kind}: {self.cause}: {tokens(self.lost)} tokens paid again{price}{diagnosis}"
-
-    def to_record(self) -> dict[str, Any]:
-        """JSON-ready, for the session log."""
-        usage = self.usage
-        return {
-            "number": self.number,
-            "at": self.at.isoformat(timespec="milliseconds"),
-            "conversation": self.conversation,
-            "model": self.model,
-            "category": self.category,
-            "input": usage.input,
-            "output": usage.output,
-            "read": usage.cache_read,
-            "written_5m": usage.cache_write_5m,
-            "written_1h": usage.cache_write_1h,
-            "cost": self.cost,
-            "saved": self.saved,
-            "before": self.before,
-            "readable": self.readable,
-            "lost": self.lost,
-            "lost_cost": self.lost_cost,
-            "cause": self.cause,
-            "expected": self.expected,
-            "alert": self.alert,
-            "api_cause": self.api_cause,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +168,28 @@ class CacheMonitor:
         if len(self._last) > CONVERSATIONS:
             self._last.popitem(last=False)
         return observation
+
+    def summary(self) -> dict[str, Any]:
+        """Totals of the session and its newest breaks, JSON-ready, for the result of a headless run."""
+        totals = self.totals
+        return {
+            "read_share": round(totals.read_share, 4),
+            "efficiency": None if totals.efficiency is None else round(totals.efficiency, 4),
+            "lost_tokens": totals.lost,
+            "unintended_lost_tokens": totals.lost_unexpected,
+            "saved_usd": self.ledger.total.saved,
+            "breaks": [
+                {
+                    "request": o.number,
+                    "conversation": o.conversation,
+                    "cause": o.cause,
+                    "expected": o.expected,
+                    "lost_tokens": o.lost,
+                    "lost_usd": o.lost_cost,
+                }
+                for o in self.breaks[-TOLD_BREAKS:]
+            ],
+        }
 
     def _note(self, observation: Observation) -> None:
         self.history.append(observation)

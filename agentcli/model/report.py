@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from agentcli.events import CacheObserved
 from agentcli.model.figures import money, tokens
 from agentcli.model.monitor import CacheMonitor, Observation
 from agentcli.model.usage import Ledger, Line
@@ -53,6 +54,22 @@ def cache_report(monitor: CacheMonitor) -> str:
         lines += ["", *[f"- request {o.number} ({_whose(o)}): {o.line()}" for o in breaks]]
     lines += ["", *_request_table(list(monitor.history)[-SHOWN_REQUESTS:])]
     return "\n".join(lines)
+
+
+def request_line(number: int, seen: CacheObserved, *, agent: str = "") -> str:
+    """What a request took, in one line; with what was paid again, and why."""
+    whole = seen.read + seen.written + seen.uncached
+    share = seen.read / whole if whole else 0.0
+    name = f"Request {number} ({agent})" if agent else f"Request {number}"
+    line = (
+        f"{name}: {tokens(whole)} in, {share:.1%} read from the cache, {tokens(seen.written)} written, "
+        f"{tokens(seen.uncached)} uncached, {money(seen.cost)}"
+    )
+    if not seen.cause:
+        return line
+    price = f", {money(seen.lost_cost)}" if seen.lost_cost is not None else ""
+    kind = "expected" if seen.expected else "cache break"
+    return f"{line}; {kind}: {seen.cause}: {tokens(seen.lost)} tokens paid again{price}"
 
 
 def _whose(observation: Observation) -> str:

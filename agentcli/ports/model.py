@@ -99,7 +99,8 @@ class CacheReport:
     """The monitor's word on the request that just ended; last event of a successful stream.
 
     ``usage`` is the final usage, ``cost`` in US dollars (``None`` for a model without known prices), ``readable`` the
-    tokens that the request before had sent and this prefix still contains.
+    tokens that the request before had sent and this prefix still contains, ``lost`` what of its cached tokens was not
+    read again, ``lost_cost`` what that cost more than a read.
     """
 
     usage: Usage
@@ -109,6 +110,8 @@ class CacheReport:
     cause: str = ""
     expected: bool = True
     alert: bool = False
+    lost: int = 0
+    lost_cost: float | None = None
 
 
 ModelEvent: TypeAlias = ApiEvent | AttemptFailed | RetryPlanned | FallbackPlanned | ModelNotice | CacheReport

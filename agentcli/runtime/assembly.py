@@ -59,6 +59,7 @@ from agentcli.runtime.session import Session
 from agentcli.runtime.side_question import page_reader, small_model
 from agentcli.runtime.toolbox import ContextFactory, make_means
 from agentcli.runtime.turnmodel import TurnModel
+from agentcli.runtime.verbose import RequestLines, verbose
 from agentcli.runtime.waking import Waking
 from agentcli.runtime.world import World, scratch_enabled
 from agentcli.sessions import OpenSession, SessionStore, recorder, restored_cache
@@ -197,6 +198,8 @@ class Assembly:
         self.events.subscribe(recorder(self.journal), first=True)
         self.events.subscribe(made.hear)
         self.events.subscribe(self.extended.around.hear)
+        if verbose(self.world):
+            self.events.subscribe(RequestLines(self.events.emit).hear)
         return made
 
     def _rooms(self, reset: Callable[[], None], ledger: Ledger) -> Rooms:

@@ -70,7 +70,8 @@ class SessionOptions:
     sandbox: bool | None = None
     """Whether shell commands are confined; ``None`` leaves it to the settings."""
     bare: bool = False
-    verbose: bool = False
+    verbose: bool | None = None
+    """A line for each request."""
     strict_permissions: bool = False
     loop: LoopPlan | None = None
     """One prompt again and again, under an override prompt of its own."""

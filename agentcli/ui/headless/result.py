@@ -58,6 +58,8 @@ class RunResult:
     usage: Usage
     total_cost: float | None
     by_model: Mapping[str, Mapping[str, Any]]
+    cache: Mapping[str, Any] | None = None
+    """What the prompt cache did in this run (``CacheMonitor.summary``)."""
     denials: Sequence[Mapping[str, Any]] = ()
     signal: int = 0
     strict_permissions: bool = False
@@ -148,6 +150,7 @@ class RunResult:
             "total_cost_usd": self.total_cost,
             "usage": usage_to_json(self.usage),
             "modelUsage": {name: dict(values) for name, values in self.by_model.items()},
+            **({"cache": dict(self.cache)} if self.cache is not None else {}),
             "permission_denials": [dict(d) for d in self.denials],
             "terminal_reason": "structured_output_retry_exhausted" if self._unfit else _REASONS[turn.outcome],
             "uuid": str(uuid4()),

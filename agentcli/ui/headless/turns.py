@@ -98,6 +98,7 @@ class Turns:
             usage=turn.usage,
             total_cost=self.session.run_cost(),
             by_model=self.session.model_usage(),
+            cache=self.session.monitor.summary(),
             denials=tuple(self._denials),
             signal=self.stopped() if turn.outcome == "interrupted" or self.alone is not None else 0,
             strict_permissions=self.strict,

@@ -20,7 +20,7 @@ from agentcli.ui.headless.run import run_headless
 
 Line = dict[str, Any]
 STAMPS = ("uuid", "timestamp", "duration_ms", "duration_api_ms", "cwd", "seconds")
-GROWING = ("tools", "slash_commands", "usage", "modelUsage", "total_cost_usd")
+GROWING = ("tools", "slash_commands", "usage", "modelUsage", "total_cost_usd", "cache")
 """Fields that change with every tool and command that is added."""
 SECONDS = 30.0
 
