@@ -23,7 +23,7 @@ _NAME = re.compile(r"[^\s:/\\]{1,64}")
 class AgentDefinition:
     """``tools`` ``None`` is all of them, ``model`` ``None`` inherits; an empty ``body`` is the default agent prompt.
 
-    ``permission_mode``, ``mcp_servers``, ``hooks`` and ``isolation`` of an untrusted project are left out.
+    ``permission_mode``, ``mcp_servers``, ``hooks``, ``memory`` and ``isolation`` of an untrusted project are left out.
     """
 
     name: str
@@ -99,7 +99,7 @@ def _agent(fields: Fields, name: str, description: str, body: str, place: Place)
         skills=fields.names("skills") or (),
         mcp_servers=_servers(fields) if trusted else (),
         hooks=_hooks(fields) if trusted else {},
-        memory=cast("MemoryScope | None", fields.choice("memory", ("user", "project", "local"))),
+        memory=_memory(fields) if trusted else None,
         background=fields.flag("background"),
         effort=fields.choice("effort", EFFORTS),
         color=fields.text("color"),
@@ -110,6 +110,10 @@ def _agent(fields: Fields, name: str, description: str, body: str, place: Place)
 
 def _mode(fields: Fields) -> PermissionMode | None:
     return cast("PermissionMode | None", fields.choice("permissionMode", PERMISSION_MODES))
+
+
+def _memory(fields: Fields) -> MemoryScope | None:
+    return cast("MemoryScope | None", fields.choice("memory", ("user", "project", "local")))
 
 
 def _isolation(fields: Fields) -> Literal["worktree"] | None:

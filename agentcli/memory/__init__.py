@@ -1,5 +1,6 @@
 """Instruction files that people write (CLAUDE.md and its kin), and the notes that the agent keeps for itself."""
 
+from agentcli.memory.agent_notes import AgentNotes
 from agentcli.memory.auto import AutoPlaces, auto_places, refuse_link, refuse_secret
 from agentcli.memory.conversation import InstructionMemory
 from agentcli.memory.notes import NoteTarget, add_note, note_targets
@@ -8,6 +9,7 @@ from agentcli.memory.room import AskOutside, MemoryRoom, Survey
 from agentcli.memory.values import MemoryFile, Outside, Skipped
 
 __all__ = [
+    "AgentNotes",
     "AskOutside",
     "AutoPlaces",
     "InstructionMemory",

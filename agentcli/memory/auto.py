@@ -25,6 +25,7 @@ INDEX = "MEMORY.md"
 LINES = 200
 BYTES = 25_000
 TEAM = Path(".claude") / "memory"
+AGENTS = Path(".claude") / "agent-memory"
 _WORDS = Path(__file__)
 
 
@@ -41,11 +42,12 @@ class Index:
 @dataclass(frozen=True, slots=True)
 class AutoPlaces:
     """``personal`` is the directory where the agent writes without asking; ``team`` that of the project (``None``:
-    off).  ``daily_log``: notes are appended to a log of the day."""
+    off).  ``daily_log``: notes are appended to a log of the day.  ``words`` is the file that says how."""
 
     personal: Path
     team: Path | None = None
     daily_log: bool = False
+    words: str = "auto_words.md"
 
 
 def auto_places(
@@ -101,19 +103,19 @@ def cut_index(text: str) -> Index:
 
 
 def refuse_secret(path: Path, text: str) -> str | None:
-    """Why this text may not be written to a file of the team's notes; ``None`` where it may.
+    """Why this text may not be written to a file of the team's notes or an agent's; ``None`` where it may.
 
     ``path`` is any file: other files are none of this function's business.
     """
     parts = path.parts
-    if not any(parts[i : i + 2] == TEAM.parts for i in range(len(parts) - 2)):
+    if not any(parts[i : i + 2] in (TEAM.parts, AGENTS.parts) for i in range(len(parts) - 2)):
         return None
     found = find_secrets(text)
     if not found:
         return None
     return (
-        f"line {found[0].line} looks like {found[0].kind}. The team's notes are committed with the project: write them "
-        "without secrets, and say where the secret is kept instead."
+        f"line {found[0].line} looks like {found[0].kind}. Notes are committed with the project: write them without "
+        "secrets, and say where the secret is kept instead."
     )
 
 
@@ -148,7 +150,7 @@ class AutoMemory:
             except OSError as error:
                 self.warnings.append(f"{personal}: can't be made ({error.strerror}); there is no auto memory")
                 return None
-        words = "auto_log_words.md" if self.places.daily_log else "auto_words.md"
+        words = "auto_log_words.md" if self.places.daily_log else self.places.words
         parts = [_words(words, personal), self._element(personal)]
         if self.places.team is not None:
             parts += [_words("team_words.md", self.places.team), self._element(self.places.team)]

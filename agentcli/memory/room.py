@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agentcli.errors import SetupError
+from agentcli.memory.agent_notes import AgentNotes, NotesScope, notes_directory
 from agentcli.memory.approvals import Approvals
 from agentcli.memory.auto import AutoMemory, AutoPlaces
 from agentcli.memory.conversation import InstructionMemory, load_start
@@ -56,6 +57,7 @@ class MemoryRoom:
         self.approvals = Approvals.load(home, places.main)
         self.auto = AutoMemory(auto, create=create) if auto is not None else None
         self.ask = ask
+        self._create = create
         self._warn = warn
         self._warned: set[str] = set()
         self._asked: set[Path] = set()
@@ -74,6 +76,14 @@ class MemoryRoom:
         notes.  ``tree`` is the work tree that it works in, where that is another."""
         places = self.places if tree is None else replace(self.places, start=tree.resolve(), root=tree.resolve())
         return InstructionMemory(places, self.approvals, settle=self._settle, report=self._report)
+
+    def notes_of(self, agent: str, scope: NotesScope) -> AgentNotes | None:
+        """The notes that a kind of subagent keeps; ``None`` where there is no place for them."""
+        directory = notes_directory(self.places, scope, agent)
+        if directory is None:
+            self._tell([f"agent {agent}: there is no usable directory for its memory ({scope}); it works without"])
+            return None
+        return AgentNotes(directory, create=self._create, warn=lambda text: self._tell([text]))
 
     async def collect(self, moment: Moment, *, paths: Sequence[Path] = ()) -> list[Reminder]:
         """Instructions of places that were just touched, and what was edited meanwhile; each once."""

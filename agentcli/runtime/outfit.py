@@ -14,6 +14,7 @@ from agentcli.agent.subagent_crew import CrewReminders
 from agentcli.errors import ToolError, UserError
 from agentcli.events import Event, Notice
 from agentcli.extend.agents import AgentDefinition
+from agentcli.memory import AgentNotes
 from agentcli.model.catalog import check_effort
 from agentcli.modes.plan import mode_texts
 from agentcli.ports.prompt import Reminder, ReminderSource
@@ -32,6 +33,8 @@ from agentcli.tools.jobs import JobReminders
 NOT_FOR_AGENTS = frozenset({"AskUserQuestion", "ExitPlanMode", "Sleep"})
 """Tools of the main conversation: they are about the person in front of it."""
 DELEGATION = frozenset({"Agent", "SendMessage", "TaskStop"})
+NOTE_TOOLS = ("Read", "Write", "Edit")
+"""What an agent with notes of its own has at least, for them alone where its definition leaves them out."""
 FOLDER = "subagents"
 
 
@@ -47,6 +50,8 @@ class Outfit:
         self._site = site
         self._worktrees = worktrees
         self._state = _state(parent, hire, definition)
+        self._notes = _notes(parent, definition)
+        self._lent = frozenset(n for n in NOTE_TOOLS if not definition.allows(n)) if self._notes else frozenset()
         self._journal = self._opened_journal()
         self._record = recorder(self._journal)
         named = definition.tools is not None
@@ -60,7 +65,12 @@ class Outfit:
         )
         self._state.tools = self._toolbox.specs()
         self._gate = AgentGate(
-            gate=parent.gate, site=site, wanted=definition.permission_mode, may_bypass=parent.may_bypass
+            gate=parent.gate,
+            site=site,
+            wanted=definition.permission_mode,
+            may_bypass=parent.may_bypass,
+            own=self._notes.names if self._notes else (),
+            lent=self._lent,
         )
         tree = site.tree.path if site.tree else None
         self._prompt = AgentPrompt(self._context, definition.body, self._state.cache, parent.memory, tree=tree)
@@ -140,7 +150,8 @@ class Outfit:
         chosen = self._parent.world.options.tools
         if name in NOT_FOR_AGENTS or (name in DELEGATION and not self._hire.may_spawn):
             return False
-        return (chosen is None or name in chosen) and definition.allows(name)
+        allowed = definition.allows(name) or (name in self._lent and name not in definition.disallowed_tools)
+        return (chosen is None or name in chosen) and allowed
 
     def _context(self) -> PromptContext:
         parent = self._parent
@@ -171,7 +182,7 @@ class Outfit:
         ]
 
     def _instructions(self) -> list[ReminderSource]:
-        """What the project's files and the place say."""
+        """What the project's files, the place and its own notes say."""
         prompt, tree = self._prompt, self._site.tree
         sources: list[ReminderSource] = []
         if not self._definition.read_only:
@@ -179,7 +190,7 @@ class Outfit:
             sources += [prompt.memory] if prompt.memory is not None else []
         if tree is not None:
             sources.append(HeadSource(_saying(tree.words)))
-        return sources
+        return [*sources, *([self._notes] if self._notes else [])]
 
     async def _skills(self) -> list[Reminder]:
         """The skills that the agent begins with."""
@@ -216,6 +227,12 @@ def _saying(text: str) -> Callable[[], Awaitable[str]]:
         return text
 
     return said
+
+
+def _notes(parent: Parent, definition: AgentDefinition) -> AgentNotes | None:
+    if definition.memory is None or parent.memory is None:
+        return None
+    return parent.memory.notes_of(definition.name, definition.memory)
 
 
 def _state(parent: Parent, hire: Hire, definition: AgentDefinition) -> SessionState:

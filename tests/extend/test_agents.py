@@ -73,6 +73,7 @@ def test_what_would_act_does_not_count_without_trust(project: Path) -> None:
     write(project / ".claude" / "agents" / "tester.md", FULL)
     found = extensions(project, trusted=False).agent("tester")
     assert (found.permission_mode, found.mcp_servers, found.hooks, found.isolation) == (None, (), {}, None)
+    assert found.memory is None
     assert found.body == "You test."
 
 
