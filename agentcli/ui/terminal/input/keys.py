@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from prompt_toolkit.application.current import get_app
-from prompt_toolkit.filters import Condition, Filter, is_searching, vi_insert_mode
+from prompt_toolkit.filters import Condition, Filter, emacs_mode, is_searching, vi_navigation_mode
 from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
@@ -202,7 +202,7 @@ def _moving(keys: KeyBindings, actions: Actions, here: Filter) -> None:
 
 
 def _stopping(keys: KeyBindings, actions: Actions, here: Filter) -> None:
-    @keys.add("escape", filter=here & ~vi_insert_mode)  # there it leads to the normal mode first
+    @keys.add("escape", filter=here & (emacs_mode | vi_navigation_mode))  # from vi's others it leads there first
     def _(event: KeyPressEvent) -> None:
         if event.current_buffer.complete_state:
             event.current_buffer.cancel_completion()
