@@ -74,8 +74,10 @@ async def test_a_conversation(api: ApiServer, project: Path) -> None:
         questions.append((name, given["command"]))
         return answers[given["command"]]()
 
-    async with sdk.ClaudeSDKClient(options(project, can_use_tool=may)) as client:
+    agents = {"tester": sdk.AgentDefinition(description="Runs tests", prompt="You run tests.", tools=["Bash"])}
+    async with sdk.ClaudeSDKClient(options(project, can_use_tool=may, agents=agents)) as client:
         info = await client.get_server_info()
+        assert {"name": "tester", "description": "Runs tests"}.items() <= info["agents"][-1].items()
         assert {c["name"] for c in info["commands"]} >= {"compact", "context"}
         api.play(reply(*(tool_use("Bash", {"command": c}) for c in answers)), "made")
         await client.query("make files")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -36,6 +37,8 @@ def read_initialize(body: Json, wishes: Wishes) -> Wishes:
             options,
             system_prompt=system or options.system_prompt,
             append_system_prompt=append or options.append_system_prompt,
+            agents=_agents(body.get("agents"), options.agents),
+            name=_words("title", body.get("title")) or options.name,
             mcp_config=(*options.mcp_config, *entries(body.get("sdkMcpServers"), body.get("sdkMcpServerConfigs"))),
         ),
         schema=OutputSchema.parse(given, where="initialize: jsonSchema") if given is not None else wishes.schema,
@@ -56,10 +59,22 @@ def _words(name: str, value: object) -> str:
     raise UsageError(f"initialize: {name} is a text or a list of texts")
 
 
+def _agents(given: object, flag: str) -> str:
+    """Agents as the JSON of ``--agents``, those of the flag of this name too; a name that both have is the client's."""
+    if given is None:
+        return flag
+    if not isinstance(given, dict):
+        raise UsageError("initialize: agents is not an object")
+    try:
+        known = json.loads(flag) if flag.strip() else {}
+    except ValueError as error:
+        raise UsageError(f"--agents: not JSON: {error}") from error
+    return json.dumps({**(known if isinstance(known, dict) else {}), **given}) if given else flag
+
+
 def _missing(body: Json) -> tuple[str, ...]:
     """What this version can't do yet and says so."""
     words = {
-        "agents": "agents of the client are not available in this version",
         "skills": "the choice of skills has no effect in this version",
         "excludeDynamicSections": "excludeDynamicSections has no effect in this version",
     }

@@ -53,6 +53,9 @@ async def test_initialize_shapes_the_session(api: ApiServer, project: Path) -> N
         ({"hooks": {"PreToolUse": {}}}, "PreToolUse"),
         ({"hooks": {"PreToolUse": [{"matcher": "(", "hookCallbackIds": ["a"]}]}}, "regular expression"),
         ({"jsonSchema": {"type": "nonsense"}}, "jsonSchema"),
+        ({"agents": []}, "agents"),
+        ({"agents": {"tester": {"description": "Tests"}}}, "tester"),
+        ({"sdkMcpServers": "calc"}, "sdkMcpServers"),
     ],
 )
 async def test_a_bad_initialize_is_refused_with_one_result(
