@@ -13,7 +13,8 @@ STOREYS: tuple[frozenset[str], ...] = (
     frozenset({"clock", "conversation", "env", "errors", "events", "files", "globs", "i18n", "log", "messages"})
     | frozenset({"paths", "ports", "processes", "text"}),
     frozenset({"frontmatter", "media", "settings", "shell"}),
-    frozenset({"agent", "extend", "mcp", "memory", "model", "permissions", "prompt", "sandbox", "sessions", "tools"}),
+    frozenset({"agent", "checkpoints", "extend", "mcp", "memory", "model", "permissions", "prompt", "sandbox"})
+    | frozenset({"sessions", "tools"}),
     frozenset({"modes"}),
     frozenset({"runtime"}),
     frozenset({"commands"}),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -72,9 +73,9 @@ class CallLife:
             tool = self._known()
             context = self._rooms.context(self._call.id)
             await self._permitted(tool, context)
-            await self._checkpoint(tool)
-            result = await self._ran(tool, context)
-            result = await self._after(result)
+            async with self._checkpoint(tool):
+                result = await self._ran(tool, context)
+                result = await self._after(result)
             return self.finish(result)
         except _Denied as denied:
             return self.finish(
@@ -178,16 +179,14 @@ class CallLife:
         except UserError as error:
             self._rooms.emit(Notice("warning", str(error), "permission_not_saved"))
 
-    async def _checkpoint(self, tool: Tool) -> None:
-        """The present state of the files that the call names is kept, so that it can be rewound."""
-        paths = self._named_paths()
-        if self._rooms.checkpoints is not None and paths and tool.effect(self._call.input) == "write":
-            await self._rooms.checkpoints.take(paths)
-
-    def _named_paths(self) -> Sequence[Path]:
-        workspace = self._rooms.workspace
+    def _checkpoint(self, tool: Tool) -> AbstractAsyncContextManager[None]:
+        """What the call may change is kept, so that it can be rewound: also what its hooks make of the files."""
+        checkpoints, workspace = self._rooms.checkpoints, self._rooms.workspace
+        if checkpoints is None or workspace is None or tool.effect(self._call.input) != "write":
+            return nullcontext()
         named = (self._call.input.get(key) for key in ("file_path", "notebook_path"))
-        return [workspace.resolve(p) for p in named if isinstance(p, str)] if workspace else []
+        paths = [workspace.resolve(p) for p in named if isinstance(p, str)]
+        return checkpoints.around(self._call, paths, workspace)
 
     async def _ran(self, tool: Tool, context: ToolContext) -> ToolResult:
         self._started = self._rooms.clock.monotonic()

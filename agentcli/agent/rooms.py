@@ -8,11 +8,12 @@ from pathlib import Path
 
 from agentcli.events import Emit
 from agentcli.messages import Usage
+from agentcli.ports.checkpoints import Checkpoints
 from agentcli.ports.model import ModelClient, ModelInfo, ToolSpec
 from agentcli.ports.permissions import Approver, Hooks, NoHooks, PermissionGate
 from agentcli.ports.prompt import Moment, Reminder, ReminderSource, SystemPromptSource
 from agentcli.ports.sessions import Clock, Journal
-from agentcli.ports.tools import Checkpoints, SeenFiles, Tool, ToolCall, ToolContext, Workspace
+from agentcli.ports.tools import SeenFiles, Tool, ToolCall, ToolContext, Workspace
 
 
 class NoReminders:

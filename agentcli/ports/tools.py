@@ -146,11 +146,6 @@ class ToolDirectory(Protocol):
         """Waits for servers that are still being connected; names those that did not come, with the reason."""
 
 
-class Checkpoints(Protocol):
-    async def take(self, paths: Sequence[Path]) -> None:
-        """Remembers the present state of the paths for ``/rewind``."""
-
-
 @dataclass(frozen=True, slots=True)
 class SeenFile:
     """What the model has seen of a file: digest of the bytes on disk at that time, and whether it saw all of them."""

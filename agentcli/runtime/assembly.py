@@ -34,6 +34,7 @@ from agentcli.ports.prompt import Reminder, ReminderSource
 from agentcli.prompt.source import PromptSource
 from agentcli.runtime.asking import Questions
 from agentcli.runtime.beginning import first_state, limits
+from agentcli.runtime.checkpointing import make_checkpoints
 from agentcli.runtime.confining import make_sandbox
 from agentcli.runtime.crews import main_crew
 from agentcli.runtime.directory import SessionDirectory
@@ -129,6 +130,7 @@ class Assembly:
             only=coordinator_tools(world.features, world.env),
             seldom=() if self.extensions.skills or self.extensions.commands else ("Skill",),
         )
+        self.checkpoints = make_checkpoints(world, self.directory, self.means.processes, self.events.emit)
         self.state = first_state(
             world,
             self.models,
@@ -176,6 +178,7 @@ class Assembly:
             journal=self.journal,
             opened=self.opened,
             directory=self.directory,
+            checkpoints=self.checkpoints,
             memory=self.memory,
             extended=self.extended,
             mcp=self.servers,
@@ -223,6 +226,7 @@ class Assembly:
             resolve=self.toolbox.resolve,
             outstanding=self.crew.untold if self.world.options.interactive else self.crew.outstanding,
             broken_off=self.models.broken_off(ledger, self.state.query_source),
+            checkpoints=self.checkpoints,
         )
 
     def _reminders(self) -> list[ReminderSource]:
@@ -307,6 +311,7 @@ class Assembly:
             extensions=self.extensions,
             warn=self.warn,
             servers=self.servers,
+            checkpoints=self.checkpoints,
         )
         return main_crew(parent, self.events.emit)
 

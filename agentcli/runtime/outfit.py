@@ -112,6 +112,7 @@ class Outfit:
             resolve=toolbox.resolve,
             broken_off=parent.models.broken_off(parent.ledger(), "subagent"),
             outstanding=self._hire.crew.outstanding,
+            checkpoints=parent.checkpoints if self._site.tree is None else None,  # a tree of its own goes with it
         )
 
     # --- its life ---------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from agentcli.memory import MemoryRoom
 from agentcli.model.usage import Ledger
 from agentcli.permissions.broker import Broker
 from agentcli.permissions.gate import Gate
+from agentcli.ports.checkpoints import Checkpoints
 from agentcli.ports.model import ModelClient
 from agentcli.ports.permissions import Hooks
 from agentcli.ports.skills import InvokedSkill
@@ -49,6 +50,8 @@ class Parent:
     may_bypass: bool
     extensions: Extensions
     warn: Callable[[str], None]
+    checkpoints: Checkpoints
+    """Shared: what an agent changes belongs to the turn that it works for."""
     servers: ServerTools | None = None
 
 

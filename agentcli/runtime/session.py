@@ -11,6 +11,7 @@ from typing import Any
 from agentcli.agent.agent import Agent
 from agentcli.agent.state import SessionState
 from agentcli.agent.subagent_crew import Crew
+from agentcli.checkpoints import CheckpointRoom
 from agentcli.errors import SetupError, UserError
 from agentcli.events import (
     CacheObserved,
@@ -39,6 +40,7 @@ from agentcli.prompt.section import clear_system_prompt_sections
 from agentcli.prompt.source import PromptSource
 from agentcli.runtime.asking import Questions
 from agentcli.runtime.beginning import follow_settings
+from agentcli.runtime.checkpointing import folder_of
 from agentcli.runtime.directory import SessionDirectory
 from agentcli.runtime.extended import Extended
 from agentcli.runtime.figures import status_of, usage_by_model
@@ -77,6 +79,8 @@ class Session:
     journal: CurrentJournal
     opened: OpenSession
     directory: SessionDirectory
+    checkpoints: CheckpointRoom
+    """What files were, for ``/rewind`` and ``/diff``."""
     memory: MemoryRoom | None
     extended: Extended
     """Hooks, skills, commands, agents and styles at work."""
@@ -181,10 +185,12 @@ class Session:
             asyncio.get_running_loop().call_soon(self.agent.interrupt)
         else:
             preparing.result()
+        self.checkpoints.turn_begins(prompt.text)
         try:
             return await self.agent.run_turn(prompt)
         finally:
             self.extended.turn_ended()
+            await self.checkpoints.turn_ended()
 
     async def _prepare(self, prompt: UserInput) -> None:
         """What the first request waits for: SessionStart hooks, and servers that the prompt names."""
@@ -264,6 +270,7 @@ class Session:
         today = self.world.clock.now().date().isoformat()
         self.opened = self.store.create({"model": state.model, "start_date": today})
         self.journal.target = self.opened.journal
+        await self.checkpoints.begin_anew(folder_of(self.opened, self.directory))
         self.monitor.forget(state.conversation_id)
         state.session_id = self.opened.id
         state.replace((), intent="")
@@ -327,6 +334,7 @@ class Session:
             await self.extended.close()
             if self.mcp is not None:
                 await self.mcp.close()
+            await self.checkpoints.close()
             await self.toolbox.close()
             with contextlib.suppress(OSError):  # the connection may be gone already
                 await self.client.close()

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
 
 from agentcli.agent.calls import CallRunner
 from agentcli.events import Notice, ToolFinished, ToolStarted
 from agentcli.messages import Json, TextBlock, message_to_api
 from agentcli.model.scripted import call, say
 from agentcli.ports.permissions import Answer, HookEvent, HookVerdict, PermissionUpdate
-from agentcli.ports.tools import ToolCall, ToolResult, text_result
+from agentcli.ports.tools import ToolCall, ToolResult, Workspace, text_result
 from tests.agent.world import FakeTool, make, result_texts, standard_tools
 
 
@@ -220,16 +223,19 @@ async def test_post_hooks_see_the_result_and_their_words_follow_it() -> None:
 
 
 async def test_a_checkpoint_is_taken_of_the_files_a_writing_call_names(tmp_path: object) -> None:
-    taken: list[list[str]] = []
+    taken: list[object] = []
 
     class Keeper:
-        async def take(self, paths: object) -> None:
-            taken.append([str(p) for p in paths])  # type: ignore[attr-defined]  # paths
+        @asynccontextmanager
+        async def around(self, call: ToolCall, paths: Sequence[Path], workspace: Workspace) -> AsyncIterator[None]:
+            taken.append((call.id, list(paths)))
+            yield
+            taken.append(call.id)
 
     world = make([], checkpoints=Keeper())
     start = world.agent.rooms.workspace.start  # type: ignore[union-attr]  # given
     await run(world, tc("a", "Put", file_path="x.py"), tc("b", "Echo", file_path="y.py"))
-    assert taken == [[str(start / "x.py")]]
+    assert taken == [("a", [start / "x.py"]), "a"]
 
 
 async def test_results_are_valid_unicode_and_never_empty() -> None:

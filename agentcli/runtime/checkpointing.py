@@ -1,0 +1,51 @@
+"""Where a session keeps what files were, and which project it looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from agentcli.checkpoints import CheckpointRoom
+from agentcli.checkpoints.shadow import Shadow
+from agentcli.events import Emit
+from agentcli.paths import private_directory
+from agentcli.processes import ProcessManager
+from agentcli.runtime.directory import SessionDirectory
+from agentcli.runtime.world import World
+from agentcli.sessions import OpenSession
+from agentcli.settings.git import git_root
+
+FOLDER = "checkpoints"
+
+
+def make_checkpoints(
+    world: World, directory: SessionDirectory, processes: ProcessManager, emit: Emit
+) -> CheckpointRoom:
+    """The whole repository that holds the start directory is looked at; without one, that directory."""
+
+    def shadow(folder: Path) -> Shadow:
+        start = world.workspace.start.resolve()
+        hidden = [directory(), *([world.home] if world.home else [])]
+        return Shadow(folder, git_root(start) or start, processes, env=world.env, hidden=hidden)
+
+    return CheckpointRoom(
+        lambda: directory() / FOLDER,
+        shadow,
+        emit=emit,
+        clock=world.clock,
+        own=lambda: directory().resolve(),
+        enabled=lambda: world.settings.flag("fileCheckpointingEnabled", True),
+    )
+
+
+def folder_of(opened: OpenSession, directory: SessionDirectory) -> Callable[[], Path]:
+    """Where a session that began with ``/clear`` keeps them: beside its own file, if it has one."""
+
+    def folder() -> Path:
+        try:
+            beside = private_directory(opened.directory) if opened.directory else None
+        except OSError:
+            beside = None
+        return beside / FOLDER if beside else directory() / f"{FOLDER}-{opened.id}"
+
+    return folder
