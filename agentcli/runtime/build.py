@@ -18,7 +18,7 @@ from agentcli.runtime.identity import open_file
 from agentcli.runtime.models import Models
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.prompting import main_agent
-from agentcli.runtime.resumed import changed_front
+from agentcli.runtime.resumed import changed_front, resume_mode
 from agentcli.runtime.session import Session
 from agentcli.runtime.toolbox import unknown_tools
 from agentcli.runtime.world import World, read_world
@@ -52,13 +52,14 @@ async def open_session(
         chosen = resumed_model(world, loaded) or model
         rooms = Assembly(world, asked, opened, model=chosen, main_agent=agent, warn=warn, hooks=hooks, clients=clients)
         session = rooms.session(store, monitor)
+        mode = resume_mode(session, loaded)
         changed = await changed_front(session, loaded) if loaded else ""
     except BaseException:
         opened.close("failed start")
         raise
     settings = (*world.settings.errors, *world.settings.warnings, *world.features.warnings, *session.gate.warnings)
     names = unknown_tools(options.tools or (), session.toolbox)
-    told = (*settings, *names, note, _inert(world), *(loaded.notes if loaded else ()), changed)
+    told = (*settings, *names, note, mode, _inert(world), *(loaded.notes if loaded else ()), changed)
     session.start_notices += [text for text in (*warn.early, *told) if text]
     warn.session = session
     return session

@@ -14,6 +14,7 @@ from agentcli.model.catalog import check_effort, model_info
 from agentcli.model.client import AnthropicClient
 from agentcli.model.fingerprint import compare
 from agentcli.ports.model import Effort, ModelRequest, ThinkingChoice, ToolSpec
+from agentcli.ports.permissions import PERMISSION_MODES, PermissionMode
 from agentcli.ports.prompt import StepContext
 from agentcli.ports.sessions import PrefixRecord
 from agentcli.sessions import Loaded
@@ -44,6 +45,46 @@ def resumed_effort(loaded: Loaded, model: str) -> Effort | None:
     """The conversation's effort, where the model still has it."""
     info = model_info(model)
     return check_effort(loaded.effort, info) if loaded.effort in info.efforts and loaded.effort else None
+
+
+def resume_mode(session: Session, loaded: Loaded | None) -> str:
+    """Puts the session into the permission mode that it was left in, and has the mode remembered.  A line for the user
+    where that is not the mode they would have expected; empty otherwise.
+
+    The command line has the last word.  A mode that allows more than the one of the settings comes back only in a
+    project that is trusted, and ``bypassPermissions`` never: whoever wants it says so again.
+    """
+    gate, options = session.gate, session.world.options
+    start, kept = gate.mode, _mode(loaded)
+    line = ""
+    if kept is not None and kept != start and options.permission_mode is None:
+        line = _mode_line(kept, start, session)
+        if kept != "bypassPermissions" and (_looseness(kept) <= _looseness(start) or session.world.settings.trusted):
+            gate.set_mode(kept)
+    if gate.mode != (kept or "default"):
+        session.journal.append("mode", {"mode": gate.mode})
+    return line
+
+
+def _mode_line(kept: PermissionMode, start: PermissionMode, session: Session) -> str:
+    if kept == "bypassPermissions":
+        again = "--dangerously-skip-permissions brings it back"
+        return f"The session was left in bypassPermissions; it goes on in {start} mode ({again})."
+    if _looseness(kept) > _looseness(start) and not session.world.settings.trusted:
+        return f"The session was left in {kept} mode; it goes on in {start} mode, since the project is not trusted."
+    if session.world.options.interactive:  # the status line shows it
+        return ""
+    return f"The session goes on in {kept} mode, as it was left (--permission-mode chooses another)."
+
+
+def _mode(loaded: Loaded | None) -> PermissionMode | None:
+    return next((m for m in PERMISSION_MODES if loaded is not None and m == loaded.mode), None)
+
+
+def _looseness(mode: PermissionMode) -> int:
+    """How much a mode lets run without a question."""
+    order: tuple[PermissionMode, ...] = ("plan", "dontAsk", "default", "acceptEdits", "bypassPermissions")
+    return order.index(mode)
 
 
 async def changed_front(session: Session, loaded: Loaded) -> str:

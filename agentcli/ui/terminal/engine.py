@@ -60,7 +60,10 @@ class Engine:
         return await self._open(replace(self._options, resume=Resume(query=session_id), session_id=""))
 
     async def change(self, change: Change) -> SessionHandle:
-        return await self._open(change(self._options))
+        present = self._session
+        # The same conversation goes on, so its mode does too.
+        options = self._options if present is None else replace(self._options, permission_mode=present.gate.mode)
+        return await self._open(change(options))
 
     async def _open(self, options: SessionOptions) -> SessionHandle:
         from agentcli.runtime.build import open_session
