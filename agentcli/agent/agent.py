@@ -7,6 +7,7 @@ from collections.abc import Coroutine
 from dataclasses import asdict
 from typing import Any, TypeVar
 
+from agentcli.agent.aside import ask_aside
 from agentcli.agent.compact import CompactPreview
 from agentcli.agent.compact_undo import undo_compaction
 from agentcli.agent.conversation import Conversation
@@ -71,6 +72,10 @@ class Agent:
     async def compact_preview(self, focus: str = "") -> CompactPreview | None:
         """What ``compact`` would send and keep; ``None`` when there is nothing to compact."""
         return await self._talk.compactor.preview(focus)
+
+    async def ask_aside(self, question: str) -> str:
+        """Answers a side question, also while a turn runs; the conversation does not change.  ``TurnError``."""
+        return await ask_aside(self.state, self.rooms, question)
 
     def undo_compaction(self) -> int | None:
         """Puts the conversation from before the last compaction back, byte for byte; what was said since leaves it.

@@ -11,31 +11,16 @@ from agentcli.agent.measure import tokens, without_thinking
 from agentcli.agent.rooms import Rooms
 from agentcli.agent.state import SessionState
 from agentcli.agent.successor import ATTACHED
-from agentcli.agent.turn import Answer, ModelCall, cache_observed
+from agentcli.agent.unkept import ask_unkept
 from agentcli.conversation import SystemPrompt
 from agentcli.errors import ApiError, TurnError
-from agentcli.events import Event, FallbackUsed, Notice, RetryScheduled
-from agentcli.messages import Json, Message, TextBlock, append
+from agentcli.messages import Message, TextBlock, append
 from agentcli.ports.model import ModelRequest
-from agentcli.ports.sessions import EntryKind, PrefixRecord
 
 TRIES = 3
 INSTRUCTION = Path(__file__).with_name("compact.md")
 _HEADING = re.compile(r"(#{1,6})\s+(.*?)[\s#]*")
 _ELEMENT = re.compile(r"</?(?:instructions|import|system-reminder)\b")
-
-
-class _Unrecorded:
-    """The summary's stream is no part of the transcript."""
-
-    def append(self, kind: EntryKind, data: Json) -> None:
-        return None
-
-    def prefix(self, record: PrefixRecord) -> None:
-        return None
-
-    def sync(self) -> None:
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +41,7 @@ class Summariser:
             asking = list(sent)
             append(asking, Message("user", (TextBlock(asked, "summary"),)))
             try:
-                answer = await self._answer(replace(self.request, messages=tuple(asking)))
+                answer = await ask_unkept(self.state, self.rooms, self._asking(asking))
             except ApiError as error:
                 if error.kind != "prompt_too_long":
                     raise
@@ -71,19 +56,10 @@ class Summariser:
             problem = f"it gave no whole summary (stop reason {answer.stop_reason})"
         raise TurnError(f"The summary could not be made: {problem}. The conversation is unchanged.")
 
-    async def _answer(self, request: ModelRequest) -> Answer:
-        intent = request.intent or "compaction"
-        request = replace(request, query_source="compact", intent=intent, output_schema=None)
-        answer = await ModelCall(self.rooms.model, self.state, _Unrecorded(), self._emit_quietly).run(request)
-        report = answer.report
-        self.state.spend(answer.model, answer.usage, report.cost if report else None)
-        if report is not None:
-            self.rooms.emit(cache_observed(report))
-        return answer
-
-    def _emit_quietly(self, event: Event) -> None:
-        if isinstance(event, RetryScheduled | FallbackUsed | Notice):
-            self.rooms.emit(event)
+    def _asking(self, messages: Sequence[Message]) -> ModelRequest:
+        intent = self.request.intent or "compaction"
+        sent = tuple(messages)
+        return replace(self.request, messages=sent, query_source="compact", intent=intent, output_schema=None)
 
 
 def instruction(wishes: Sequence[str]) -> str:

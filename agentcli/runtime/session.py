@@ -290,6 +290,10 @@ class Session:
     async def compact(self, focus: str = "") -> Compacted | None:
         return await self.agent.compact(focus)
 
+    async def ask_aside(self, question: str) -> str:
+        """The answer to a side question, of which nothing stays in the conversation.  ``TurnError``."""
+        return await self.agent.ask_aside(question)
+
     def undo_compaction(self) -> int | None:
         """Puts the conversation from before the last compaction back, byte for byte; what was said since leaves it.
         Its tokens; ``None`` when there is none to take back."""
