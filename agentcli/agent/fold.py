@@ -43,6 +43,7 @@ class OpenBlock:
     id: str = ""
     texts: list[str] = field(default_factory=list)
     json_parts: list[str] = field(default_factory=list)
+    citations: list[Json] = field(default_factory=list)
     signature: str = ""
     held: str = ""
     """The first half of a surrogate pair whose second half is still to come."""
@@ -103,6 +104,7 @@ class AnswerFold:
     def usage(self) -> Usage:
         """As far as the stream told; all zero for a server without usage."""
         made = self._usage.get("cache_creation") or {}
+        served = self._usage.get("server_tool_use") or {}
         hour = _count(made.get("ephemeral_1h_input_tokens"))
         written = _count(self._usage.get("cache_creation_input_tokens"))
         return Usage(
@@ -111,7 +113,13 @@ class AnswerFold:
             cache_read=_count(self._usage.get("cache_read_input_tokens")),
             cache_write_5m=max(written - hour, 0),
             cache_write_1h=hour,
+            web_searches=max(_count(served.get("web_search_requests")), self._searches()),
         )
+
+    def _searches(self) -> int:
+        """Web searches whose results have come: they are paid although an interrupted answer has no final usage."""
+        results = (b.raw.get("content") for b in self._open.values() if b.type == "web_search_tool_result")
+        return sum(isinstance(content, list) for content in results)
 
     def blocks(self) -> tuple[Block, ...]:
         """The finished answer: empty texts dropped, calls with broken input kept with ``{}`` and a fault."""
@@ -166,6 +174,8 @@ class AnswerFold:
                 return _shown(TextDelta, block.add_text(str(delta.get("text") or "")))
             case "thinking_delta" if block.type == "thinking":
                 return _shown(ThinkingDelta, block.add_text(str(delta.get("thinking") or "")))
+            case "citations_delta" if block.type == "text" and isinstance(delta.get("citation"), dict):
+                block.citations.append(delta["citation"])
             case "signature_delta" if block.type == "thinking":
                 block.signature += str(delta.get("signature") or "")
             case "input_json_delta":
@@ -188,7 +198,8 @@ class AnswerFold:
         match block.type:
             case "text":
                 text = block.text()
-                return TextBlock(text, "model") if text.strip() else None
+                given = (c for c in block.raw.get("citations") or () if isinstance(c, dict))
+                return TextBlock(text, "model", (*given, *block.citations)) if text.strip() else None
             case "thinking":
                 return ThinkingBlock(block.text(), block.signature)
             case "redacted_thinking":

@@ -21,8 +21,11 @@ command that the person ran.  Never sent; compaction, breakpoints and the screen
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
+    """``citations`` are the API's own objects, sent back as they came (they bind the text to a search result)."""
+
     text: str
     origin: Origin = "user"
+    citations: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +129,17 @@ def assistant(*content: Block | str) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one response, or a sum.  Total input = ``input + cache_write_5m + cache_write_1h + cache_read``."""
+    """Tokens of one response, or a sum.  Total input = ``input + cache_write_5m + cache_write_1h + cache_read``.
+
+    ``web_searches`` are searches of the API's own web search, which have a price of their own.
+    """
 
     input: int = 0
     output: int = 0
     cache_read: int = 0
     cache_write_5m: int = 0
     cache_write_1h: int = 0
+    web_searches: int = 0
 
     @property
     def cache_write(self) -> int:
@@ -150,7 +157,8 @@ def block_to_api(block: Block) -> dict[str, Any]:
     """The block as the API takes it, keys in fixed order."""
     match block:
         case TextBlock():
-            return {"type": "text", "text": block.text}
+            cited = {"citations": _plain(block.citations)} if block.citations else {}
+            return {"type": "text", "text": block.text, **cited}
         case ThinkingBlock():
             return {"type": "thinking", "thinking": block.thinking, "signature": block.signature}
         case RedactedThinkingBlock():
@@ -198,7 +206,7 @@ def block_from_api(raw: Json, *, origin: Origin = "model") -> Block:
     """Reads a block of the API or of a record.  Unknown kinds come back as ``OpaqueBlock``, never as an error."""
     match raw.get("type"):
         case "text":
-            return TextBlock(raw["text"], raw.get("origin", origin))
+            return TextBlock(raw["text"], raw.get("origin", origin), tuple(raw.get("citations") or ()))
         case "thinking":
             return ThinkingBlock(raw["thinking"], raw.get("signature", ""))
         case "redacted_thinking":

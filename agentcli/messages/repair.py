@@ -7,7 +7,7 @@ conversation it changes nothing (the same objects come back), so that sent bytes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentcli.messages.blocks import (
     Block,
@@ -100,7 +100,7 @@ def _sound_text(block: TextBlock, notes: list[str]) -> TextBlock | None:
     if text is block.text:
         return block
     notes.append("replaced characters that are not valid Unicode")
-    return TextBlock(text, block.origin)
+    return replace(block, text=text)
 
 
 def _sound_result(block: ToolResultBlock, notes: list[str]) -> ToolResultBlock:

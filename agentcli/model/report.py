@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from agentcli.events import CacheObserved
 from agentcli.model.figures import money, tokens
 from agentcli.model.monitor import CacheMonitor, Observation
-from agentcli.model.usage import Ledger, Line
+from agentcli.model.usage import WEB_SEARCH, Ledger, Line
 from agentcli.text import plural
 
 SHOWN_REQUESTS = 12
@@ -25,6 +25,9 @@ def cost_report(ledger: Ledger, monitor: CacheMonitor) -> str:
     kinds = ledger.by_category()
     if len(kinds) > 1:
         lines += ["", *_cost_table("for", {_KINDS[kind]: line for kind, line in kinds.items()})]
+    searches = total.usage.web_searches
+    if searches:
+        lines += ["", f"Web searches: {searches:,} ({money(searches * WEB_SEARCH)} at list price)."]
     lost = monitor.totals
     if lost.breaks:
         price = sum(o.lost_cost or 0 for o in monitor.breaks if not o.expected)

@@ -15,6 +15,8 @@ READ = 0.1
 WRITE_5M = 1.25
 WRITE_1H = 2.0
 """Price of a cache read, a 5-minute and a 1-hour write, in parts of the base input price (prompt-caching page)."""
+WEB_SEARCH = 0.01
+"""US dollars for a search of the API's web search tool: $10 per 1,000, a failed one is free (web-search-tool page)."""
 
 
 def category(source: QuerySource) -> Category:
@@ -53,6 +55,8 @@ def usage_from_api(raw: Json | None, base: Usage | None = None) -> Usage:
             five = written - hour
     elif written is not None and written != five + hour:
         five, hour = written, 0
+    served = given.get("server_tool_use")
+    searches = _count(served, "web_search_requests") if isinstance(served, Mapping) else None
     entered, left, read = (_count(given, k) for k in ("input_tokens", "output_tokens", "cache_read_input_tokens"))
     return Usage(
         input=known.input if entered is None else entered,
@@ -60,6 +64,7 @@ def usage_from_api(raw: Json | None, base: Usage | None = None) -> Usage:
         cache_read=known.cache_read if read is None else read,
         cache_write_5m=five,
         cache_write_1h=hour,
+        web_searches=known.web_searches if searches is None else searches,
     )
 
 
@@ -78,7 +83,7 @@ def cost_of(usage: Usage, info: ModelInfo) -> float | None:
     if price is None:
         return None
     weighted = usage.input + usage.cache_read * READ + usage.cache_write_5m * WRITE_5M + usage.cache_write_1h * WRITE_1H
-    return (weighted * price[0] + usage.output * price[1]) / 1_000_000
+    return (weighted * price[0] + usage.output * price[1]) / 1_000_000 + usage.web_searches * WEB_SEARCH
 
 
 def saved_of(usage: Usage, info: ModelInfo) -> float | None:
@@ -116,6 +121,7 @@ class Line:
             "outputTokens": usage.output,
             "cacheReadInputTokens": usage.cache_read,
             "cacheCreationInputTokens": usage.cache_write,
+            "webSearchRequests": usage.web_searches,
             "costUSD": self.total_cost,
             "savedUSD": self.saved,
             "unpriced": self.unpriced,

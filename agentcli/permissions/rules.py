@@ -122,10 +122,15 @@ def _specified(tool: str, specifier: str, behavior: Behavior, text: str, origin:
         return Rule(behavior, "domain", tool, specifier.removeprefix("domain:").strip().lower(), text, origin, base)
     if canonical in {"Agent", "Skill", "SlashCommand"}:
         return Rule(behavior, "name", canonical, specifier, text, origin, base)
-    return f"{tool} takes no specifier"
+    return f"{tool} takes no specifier; write {tool} alone"
 
 
-_GRAMMAR = SHELL_TOOLS | READ_TOOLS | EDIT_TOOLS | {"WebFetch", "Agent", "Task", "Skill", "Cd", "SlashCommand"}
+_GRAMMAR = (
+    SHELL_TOOLS
+    | READ_TOOLS
+    | EDIT_TOOLS
+    | frozenset({"WebFetch", "WebSearch", "Agent", "Task", "Skill", "Cd", "SlashCommand"})
+)
 
 
 def parse_rules(

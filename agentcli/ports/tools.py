@@ -189,7 +189,7 @@ class ToolContext:
     seen: SeenFiles
     services: Mapping[str, Any] = field(default_factory=dict)
     """Optional ports by name, typed where they are used: ``questioner``, ``spawner``, ``directory``, ``jobs``,
-    ``todos``."""
+    ``todos``, ``reader``, ``searcher``."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Added to the environment of children (scratch directory, session id)."""
     tool_use_id: str = ""

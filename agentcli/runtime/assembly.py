@@ -55,9 +55,11 @@ from agentcli.runtime.prompting import (
     prompt_sources,
 )
 from agentcli.runtime.remembering import make_memory
+from agentcli.runtime.searching import search_available
 from agentcli.runtime.servers import make_servers
 from agentcli.runtime.session import Session
-from agentcli.runtime.side_question import page_reader, small_model
+from agentcli.runtime.side_question import small_model
+from agentcli.runtime.sides import make_sides
 from agentcli.runtime.toolbox import ContextFactory, make_means
 from agentcli.runtime.turnmodel import TurnModel
 from agentcli.runtime.verbose import RequestLines, verbose
@@ -141,6 +143,7 @@ class Assembly:
             known=self.toolbox.known(),
         )
         self.toolbox.deferred.restore(self.state.tools)
+        self.sides = make_sides(world, client, self.models, self.state, ledger=lambda: self.ledger)
         self.contexts = ContextFactory(
             world, self.toolbox, self.state, self.events.emit, self.directory, self.scratch, self._services
         )
@@ -263,7 +266,7 @@ class Assembly:
             "questioner": self.questions,
             "modes": self.gate,
             "skills": self.extensions,
-            "reader": page_reader(self.client, self.models, self.state),
+            **self.sides.services(self.state, tool_use_id),
         }
 
     def _extended(self, given: Hooks) -> Extended:
@@ -279,7 +282,7 @@ class Assembly:
             spill=self.contexts.spill,
             transcript=lambda: str(self.opened.path or ""),
             warn=self.warn,
-            ask_model=small_model(self.client, self.models.resolve),
+            ask_model=small_model(self.sides.line(state)),
             env_file=self.contexts.env_file,
         )
         return Extended(
@@ -305,6 +308,7 @@ class Assembly:
             broker=self.broker,
             hooks=lambda: self.hooks,
             ledger=lambda: self.ledger,
+            sides=self.sides,
             directory=self.directory,
             limits=limits(self.world),
             may_bypass=may_bypass(self.world),
@@ -349,7 +353,7 @@ class Assembly:
         return proactive_active(self.world.features, active=self.world.options.proactive)
 
     def _wanted(self, name: str) -> bool:
-        if name == SLEEP and not self.proactive:
+        if (name == SLEEP and not self.proactive) or not search_available(name, self.models):
             return False
         chosen = self.world.options.tools
         return (chosen is None or name in chosen) and (self.main_agent is None or self.main_agent.allows(name))

@@ -47,7 +47,7 @@ def usage_by_model(ledger: Ledger, models: Models) -> dict[str, Mapping[str, Any
             "outputTokens": line.usage.output,
             "cacheReadInputTokens": line.usage.cache_read,
             "cacheCreationInputTokens": line.usage.cache_write,
-            "webSearchRequests": 0,
+            "webSearchRequests": line.usage.web_searches,
             "costUSD": None if line.unpriced else line.cost,
             "contextWindow": models.info(name).window,
         }

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agentcli.messages import Usage
-from agentcli.model.catalog import DEFAULT_MODEL, model_info, resolve_model
+from agentcli.model.catalog import DEFAULT_MODEL, Provider, model_info, resolve_model
 from agentcli.model.client import AnthropicClient
 from agentcli.model.connection import Connection
 from agentcli.model.usage import Ledger, category, cost_of
@@ -22,13 +22,12 @@ class Models:
     def resolve(self, name: str) -> str:
         """The exact id behind an alias or id (settings ``modelOverrides`` and the environment count).  ``UserError``
         for a name that can't be one."""
-        connection = self._connection()
         overrides = self.world.settings.get("modelOverrides")
         return resolve_model(
             name,
             env=self.world.env,
             overrides=overrides if isinstance(overrides, dict) else None,
-            provider=connection.provider if connection else "first_party",
+            provider=self.provider,
         )
 
     def info(self, model: str) -> ModelInfo:
@@ -58,6 +57,11 @@ class Models:
         """Whether the provider is the Anthropic API itself."""
         connection = self._connection()
         return connection is not None and connection.first_party
+
+    @property
+    def provider(self) -> Provider:
+        connection = self._connection()
+        return connection.provider if connection else "first_party"
 
     @property
     def refused(self) -> frozenset[str]:

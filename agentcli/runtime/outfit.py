@@ -24,6 +24,7 @@ from agentcli.runtime.agentview import AgentApprover, AgentPrompt, hooks_for
 from agentcli.runtime.deferred import ServerView, listed
 from agentcli.runtime.extending import preloaded
 from agentcli.runtime.parent import Contexts, Parent
+from agentcli.runtime.searching import search_available
 from agentcli.runtime.site import Site
 from agentcli.runtime.worktree import Worktrees
 from agentcli.sessions import FileJournal, MemoryJournal, recorder
@@ -150,6 +151,8 @@ class Outfit:
             return not listed(name, definition.disallowed_tools) and (tools is None or listed(name, tools))
         chosen = self._parent.world.options.tools
         if name in NOT_FOR_AGENTS or (name in DELEGATION and not self._hire.may_spawn):
+            return False
+        if not search_available(name, self._parent.models):
             return False
         allowed = definition.allows(name) or (name in self._lent and name not in definition.disallowed_tools)
         return (chosen is None or name in chosen) and allowed

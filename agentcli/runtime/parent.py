@@ -25,7 +25,7 @@ from agentcli.prompt.source import PromptSource
 from agentcli.runtime.deferred import ServerTools
 from agentcli.runtime.directory import SessionDirectory
 from agentcli.runtime.models import Models
-from agentcli.runtime.side_question import page_reader
+from agentcli.runtime.sides import Sides
 from agentcli.runtime.toolbox import ContextFactory, Means, Toolbox
 from agentcli.runtime.world import World
 
@@ -45,6 +45,7 @@ class Parent:
     broker: Broker
     hooks: Callable[[], Hooks]
     ledger: Callable[[], Ledger]
+    sides: Sides
     directory: SessionDirectory
     limits: Limits
     may_bypass: bool
@@ -97,5 +98,5 @@ class Contexts:
         return {
             "spawner": self.crew.for_call(tool_use_id),
             "skills": AgentSkills(parent.extensions),
-            "reader": page_reader(parent.client, parent.models, self.state),
+            **parent.sides.services(self.state, tool_use_id),
         }

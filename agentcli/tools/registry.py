@@ -25,6 +25,7 @@ from agentcli.tools.sleep import Sleep
 from agentcli.tools.task_stop import TaskStop
 from agentcli.tools.todo_write import TodoWrite
 from agentcli.tools.web_fetch import WebFetch
+from agentcli.tools.web_search import WebSearch
 from agentcli.tools.write import Write
 
 
@@ -51,6 +52,7 @@ def builtin_tools(
         KillShell(jobs),
         NotebookEdit(),
         WebFetch(),
+        WebSearch(),
         SendMessage(),
         TaskStop(),
         AskUserQuestion(),

@@ -9,7 +9,16 @@ import pytest
 
 from agentcli.agent.fold import NOT_UNICODE, AnswerFold, parse_input
 from agentcli.events import TextDelta, ThinkingDelta, ToolCallStarted
-from agentcli.messages import OpaqueBlock, TextBlock, ThinkingBlock, ToolUseBlock, Usage
+from agentcli.messages import (
+    OpaqueBlock,
+    TextBlock,
+    ThinkingBlock,
+    ToolUseBlock,
+    Usage,
+    block_from_record,
+    block_to_api,
+    block_to_record,
+)
 
 
 def start(index: int, **block: Any) -> dict[str, Any]:
@@ -126,6 +135,34 @@ def test_unknown_blocks_events_and_deltas_pass() -> None:
         OpaqueBlock({"type": "compaction", "content": "summary"}),
         TextBlock("x", "model"),
     )
+
+
+def test_citations_stay_with_their_text_and_go_back_in_the_same_bytes() -> None:
+    cites = [{"type": "web_search_result_location", "url": f"https://{n}.test", "encrypted_index": n} for n in "ab"]
+    fold, _ = fed(
+        start(0, type="text", text="", citations=[]),
+        delta(0, "text_delta", text="So."),
+        *(delta(0, "citations_delta", citation=c) for c in cites),
+        stop(0),
+    )
+    (block,) = fold.blocks()
+    assert block == TextBlock("So.", "model", tuple(cites))
+    sent = {"type": "text", "text": "So.", "citations": cites}
+    assert json.dumps(block_to_api(block)) == json.dumps(sent)
+    assert block_from_record(block_to_record(block)) == block
+
+
+def test_searches_of_an_interrupted_answer_are_counted_by_their_results() -> None:
+    failed = {"type": "web_search_tool_result_error", "error_code": "unavailable"}
+    fold, _ = fed(
+        {"type": "message_start", "message": {"id": "m", "model": "x", "usage": {"input_tokens": 5}}},
+        start(0, type="server_tool_use", id="s", name="web_search", input={}),
+        stop(0),
+        start(1, type="web_search_tool_result", tool_use_id="s", content=[]),
+        stop(1),
+        start(2, type="web_search_tool_result", tool_use_id="t", content=failed),
+    )
+    assert fold.usage() == Usage(input=5, web_searches=1)
 
 
 def test_empty_texts_are_dropped() -> None:

@@ -31,6 +31,8 @@ class Options:
     """The keys that are accepted; ``None`` accepts all but the empty one."""
     torn: int | None = None
     """Streams are written in pieces of so many bytes, wherever that cuts them."""
+    server_tools: bool = True
+    """``False``: tools that the API runs itself are refused, as by servers that only have the models."""
     missing: set[str] = field(default_factory=set)
     """Paths that answer 404, as at servers without them (``/v1/messages/count_tokens``, ``/v1/models``)."""
 

@@ -37,7 +37,7 @@ class Request:
     usage: Json | None = None
     cache: CacheFigures | None = None
     cost: float | None = None
-    """US dollars for input and output, by the model's list price; of an answer that was sent to its end."""
+    """US dollars for input, output and web searches, by list price; of an answer that was sent to its end."""
     message_id: str | None = None
     content: list[Json] = field(default_factory=list)
     """The blocks of the answer, as far as they were sent."""

@@ -35,7 +35,10 @@ Piece: TypeAlias = str | Control
 
 @dataclass(frozen=True, slots=True)
 class Text:
+    """``citations`` are streamed behind the text."""
+
     pieces: tuple[Piece, ...]
+    citations: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

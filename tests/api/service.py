@@ -22,6 +22,7 @@ from tests.api.script import After, ErrorReply, Reply
 from tests.api.signing import Prefix
 from tests.api.stream import Answer, Event
 from tests.api.validate import Accepted, accept
+from tests.api.web import PRICE, searches
 from tests.api.wire import HttpRequest, Response, encode, sse
 
 BINDING = "thinking-binding-controls-2026-08-01"
@@ -208,7 +209,8 @@ class Service:
         request.finished = True
         model = models.find(request.model)
         if model is not None and request.cache is not None:
-            request.cost = request.cache.cost + output_cost(model, request.cache, request.usage["output_tokens"])
+            output = output_cost(model, request.cache, request.usage["output_tokens"])
+            request.cost = request.cache.cost + output + searches(request.content) * PRICE
 
     async def _wait(self, control: Pause | Gate) -> None:
         match control:

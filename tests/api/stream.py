@@ -10,6 +10,7 @@ from typing import Any
 from tests.api.faults import Control, Json
 from tests.api.script import Piece, Reply, Text, Thinking, ToolUse, Whole
 from tests.api.tokens import count_block
+from tests.api.web import searches
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +81,13 @@ class Answer:
     def _block(self, index: int, part: Text | Thinking | ToolUse | Whole) -> Iterator[Event | Control]:
         match part:
             case Text():
-                block: Json = {"type": "text", "text": ""}
+                block: Json = {"type": "text", "text": "", **({"citations": []} if part.citations else {})}
                 yield _start(index, block)
                 self.content.append(block)
                 yield from self._deltas(index, part.pieces, block, "text", "text_delta", "text")
+                for citation in part.citations:
+                    block["citations"] = [*block["citations"], citation]
+                    yield _delta(index, {"type": "citations_delta", "citation": citation})
             case Thinking():
                 block = {"type": "thinking", "thinking": "", "signature": ""}
                 yield _start(index, block)
@@ -144,7 +148,9 @@ class Answer:
     def final_usage(self) -> Json:
         """Whole usage of the answer as far as it was sent."""
         output = sum(count_block(b) for b in self.content)
-        return {**self.usage, "output_tokens": max(output, 1), **self.reply.usage}
+        made = searches(self.content)
+        served = {"server_tool_use": {"web_search_requests": made, "web_fetch_requests": 0}} if made else {}
+        return {**self.usage, "output_tokens": max(output, 1), **served, **self.reply.usage}
 
     def message(self) -> Json:
         """The whole message, for an answer that is not streamed.  ``events`` must have run to its end."""

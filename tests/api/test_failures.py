@@ -32,6 +32,7 @@ from tests.api import (
 )
 from tests.api.conftest import Connect
 from tests.api.samples import MODEL
+from tests.api.web import cited, hit, search, search_fails
 
 ASK: dict[str, Any] = {"model": MODEL, "max_tokens": 100, "messages": [{"role": "user", "content": "hi"}]}
 
@@ -218,6 +219,29 @@ async def test_server_side_tools(connect: Connect) -> None:
             message = await answer.get_final_message()
         kinds = ["server_tool_use", "web_search_tool_result", "text"]
         assert ([b.type for b in message.content], message.stop_reason) == (kinds, "end_turn")
+
+
+async def test_a_search_with_citations_as_the_sdk_reads_it_and_as_it_goes_back(connect: Connect) -> None:
+    news, blog = hit("News", "https://a.test/n", "2 days ago"), hit("Blog", "https://b.test/")
+    failed = search_fails("y", "too_many_requests")
+    async with ApiServer(reply(*search("x", news, blog), *failed, cited("It is so.", news, blog)), "Yes.") as api:
+        client = connect(api)
+        async with client.messages.stream(**ASK) as answer:
+            message = await answer.get_final_message()
+        assert message.usage.server_tool_use is not None
+        assert message.usage.server_tool_use.web_search_requests == 1
+        cites = message.content[-1].citations
+        assert [(c.type, c.url, c.cited_text) for c in cites] == [
+            ("web_search_result_location", "https://a.test/n", "It is so."),
+            ("web_search_result_location", "https://b.test/", "It is so."),
+        ]
+        assert message.content[3].content.error_code == "too_many_requests"
+        assert api.requests[0].cost == pytest.approx(api.requests[0].cache.cost + 0.01, abs=0.005)
+        back = {"role": "assistant", "content": api.requests[0].content}
+        more = {**ASK, "messages": [*ASK["messages"], back, {"role": "user", "content": "Sure?"}]}
+        async with client.messages.stream(**more) as answer:
+            await answer.get_final_message()
+        api.assert_clean()
 
 
 async def test_surrogates_travel_as_escapes(connect: Connect) -> None:

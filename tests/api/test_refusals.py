@@ -9,6 +9,7 @@ import pytest
 from tests.api import ApiServer
 from tests.api.samples import (
     Change,
+    Json,
     all_of,
     assistant,
     base,
@@ -23,6 +24,7 @@ from tests.api.samples import (
     tool,
     user,
 )
+from tests.api.web import cited, hit
 
 HAIKU = "claude-haiku-4-5"
 EPHEMERAL = {"type": "ephemeral"}
@@ -41,6 +43,17 @@ CALLED = "messages.1.content.1"
 LAST = "messages.2.content"
 RESULT = "messages.2.content.1"
 FORMAT = {"type": "json_schema", "schema": {"type": "object", "properties": {}, "additionalProperties": False}}
+SEARCH = {"type": "web_search_20250305", "name": "web_search"}
+CALLED_SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}}
+HIT = hit("A page", "https://a.test/")
+(CITED,) = cited("So it is.", HIT).citations
+
+
+def found(*hits: Json, error: Json | None = None) -> Json:
+    """The result of ``CALLED_SEARCH``."""
+    return {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": error or list(hits)}
+
+
 REFUSED: dict[str, tuple[Change, str]] = {
     # top level
     "no model": (put("model", ...), "model: Field required"),
@@ -124,6 +137,30 @@ REFUSED: dict[str, tuple[Change, str]] = {
         put("messages.1.content.0", {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}),
         "`web_search_tool_result` without its call",
     ),
+    "search result that was altered": (
+        fresh(user(said("hi")), assistant(CALLED_SEARCH, found({**HIT, "title": "Another"})), user(said("go on"))),
+        "Invalid `encrypted_content`",
+    ),
+    "search result with a field of ours": (
+        fresh(user(said("hi")), assistant(CALLED_SEARCH, found({**HIT, "rank": 1})), user(said("go on"))),
+        "content.0.rank: Extra inputs",
+    ),
+    "search that failed for no known reason": (
+        fresh(
+            user(said("hi")),
+            assistant(CALLED_SEARCH, found(error={"type": "web_search_tool_result_error", "error_code": "x"})),
+            user(said("go on")),
+        ),
+        "error_code: Input should be 'invalid_tool_input', 'unavailable'",
+    ),
+    "citation that was altered": (
+        fresh(user(said("hi")), assistant(said("So.", citations=[{**CITED, "cited_text": "No."}])), user(said("?"))),
+        "Invalid `encrypted_index`",
+    ),
+    "server tool that there is not": (
+        put("messages.1.content.0", {"type": "server_tool_use", "id": "srvtoolu_1", "name": "magic", "input": {}}),
+        "server_tool_use.name: Input should be",
+    ),
     "server call with a client's id": (
         put("messages.1.content.0", {"type": "server_tool_use", "id": "toolu_7", "name": "web_search", "input": {}}),
         "String should match pattern '^srvtoolu_",
@@ -145,6 +182,36 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "server tool under another name": (
         put("tools.0", {"type": "web_search_20260318", "name": "search"}),
         "Input should be 'web_search'",
+    ),
+    "search with both lists of domains": (
+        put("tools.-", {**SEARCH, "allowed_domains": ["a.test"], "blocked_domains": ["b.test"]}),
+        "Only one of `allowed_domains` and `blocked_domains`",
+    ),
+    "search of a domain with a scheme": (
+        put("tools.-", {**SEARCH, "allowed_domains": ["https://a.test"]}),
+        "'https://a.test' is not a valid domain",
+    ),
+    "search of a domain that is no text": (
+        put("tools.-", {**SEARCH, "blocked_domains": [1]}),
+        "blocked_domains.0: Input should be a valid string",
+    ),
+    "search with an unknown field": (put("tools.-", {**SEARCH, "max_results": 3}), "max_results: Extra inputs"),
+    "search without a use": (put("tools.-", {**SEARCH, "max_uses": 0}), "max_uses: Input should be greater than 0"),
+    "search from an exact place": (
+        put("tools.-", {**SEARCH, "user_location": {"type": "exact"}}),
+        "user_location.type: Input should be 'approximate'",
+    ),
+    "search called by a stranger": (
+        put("tools.-", {**SEARCH, "allowed_callers": ["me"]}),
+        "allowed_callers.0: Input should be one of direct",
+    ),
+    "inclusion in an old search": (
+        put("tools.-", {**SEARCH, "response_inclusion": "full"}),
+        "response_inclusion: Extra inputs",
+    ),
+    "two searches": (
+        all_of(put("tools.-", SEARCH), put("tools.-", {"type": "web_search_20260318", "name": "web_search"})),
+        "tools: Tool names must be unique.",
     ),
     "reference to nothing": (
         put(f"{RESULT}.content", [{"type": "tool_reference", "tool_name": "mcp__x__z"}]),

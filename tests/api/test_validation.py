@@ -86,6 +86,12 @@ ACCEPTED: dict[str, tuple[Change, dict[str, str]]] = {
     "forced choice": (all_of(put("model", HAIKU), put("tool_choice", {"type": "tool", "name": "Read"})), {}),
     "effort and format": (put("output_config", {"effort": "xhigh", "format": FORMAT}), {}),
     "wide alone": (put(f"{LAST}.2", image(png(2001, 9))), {}),
+    "a search with its bounds": (
+        put("tools.-", {"type": "web_search_20250305", "name": "web_search", "max_uses": 8,
+                        "allowed_domains": ["a.test/b"], "blocked_domains": None,
+                        "user_location": {"type": "approximate", "country": "KR"}}),
+        {},
+    ),
     "server tools": (put("tools.-", {"type": "web_search_20260318", "name": "web_search", "max_uses": 3}), {}),
 }  # fmt: skip
 

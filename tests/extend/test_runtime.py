@@ -26,7 +26,7 @@ from agentcli.runtime.extension_means import Connections, SkillGrants, about, co
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.session import Session
 from agentcli.runtime.session_hooks import SessionHooks
-from agentcli.runtime.side_question import small_model
+from agentcli.runtime.side_question import SideLine, small_model
 from tests.extend.worlds import command, one, saying, skill, write
 
 
@@ -55,7 +55,7 @@ async def stage(project: Path, *script: Any, mode: PermissionMode = "default", *
         spill=session.contexts.spill,
         transcript=lambda: str(session.opened.path or ""),
         warn=warned.append,
-        ask_model=small_model(client, session.models.resolve),
+        ask_model=small_model(SideLine(client, session.models, session.state.spend, lambda: session.ledger)),
     )
     try:
         yield Stage(session, extensions, connect(extensions, to), warned)

@@ -38,6 +38,7 @@ def test_the_order_is_fixed(tools: tuple[Tool, ...]) -> None:
         "KillShell",
         "NotebookEdit",
         "WebFetch",
+        "WebSearch",
         "SendMessage",
         "TaskStop",
         "AskUserQuestion",

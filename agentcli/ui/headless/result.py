@@ -212,4 +212,5 @@ def usage_to_json(usage: Usage) -> dict[str, Any]:
             "ephemeral_5m_input_tokens": usage.cache_write_5m,
             "ephemeral_1h_input_tokens": usage.cache_write_1h,
         },
+        "server_tool_use": {"web_search_requests": usage.web_searches, "web_fetch_requests": 0},
     }

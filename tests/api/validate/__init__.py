@@ -43,7 +43,7 @@ def accept(request: Request, options: Options) -> Accepted:
     body = parse(request.body)
     counting = request.path.endswith("/count_tokens")
     if options.validate:
-        _check_shapes(body, request, counting=counting)
+        _check_shapes(body, request, options, counting=counting)
     for name in ("model", "messages"):
         if name not in body:
             raise bad(name, "Field required")
@@ -61,10 +61,10 @@ def accept(request: Request, options: Options) -> Accepted:
     return Accepted(model, chain, dropped)
 
 
-def _check_shapes(body: Json, request: Request, *, counting: bool) -> None:
+def _check_shapes(body: Json, request: Request, options: Options, *, counting: bool) -> None:
     check_top(body, request.betas, request.version, counting=counting)
     ctx = Context(request.betas, request.version, body.get("tools", []))
-    check_tools(ctx.tools, ctx.betas)
+    check_tools(ctx.tools, ctx.betas, server_tools=options.server_tools)
     if "system" in body:
         check_system(body["system"], ctx)
     check_messages(body["messages"], ctx)

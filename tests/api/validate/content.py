@@ -11,6 +11,7 @@ from tests.api.errors import bad
 from tests.api.validate.media import check_document, check_image
 from tests.api.validate.shape import CONTROL, Field, Shape, check, may, need
 from tests.api.validate.tools import check_reference
+from tests.api.validate.web import check_citations, check_found
 
 Json = dict[str, Any]
 ID = re.compile(r"[a-zA-Z0-9_-]+")
@@ -107,6 +108,15 @@ BLOCKS: Mapping[str, Shape] = {
     },
     "container_upload": {"type": need(), "file_id": need(), "cache_control": CONTROL},
 }
+SERVER_CALLS = (
+    "web_search",
+    "web_fetch",
+    "code_execution",
+    "bash_code_execution",
+    "text_editor_code_execution",
+    "tool_search_tool_regex",
+    "tool_search_tool_bm25",
+)
 BETA_BLOCKS: Mapping[str, tuple[str, ...]] = {
     "compaction": COMPACT,
     "mcp_tool_use": MCP_CLIENT,
@@ -144,8 +154,12 @@ def check_block(path: str, block: Any, role: str, ctx: Context) -> None:
                 raise bad(f"{path}.tool_use.name", "String should have at least 1 character")
         case "server_tool_use":
             _check_id(f"{path}.server_tool_use.id", block["id"], SERVER_ID)
+            if block["name"] not in SERVER_CALLS:
+                raise bad(f"{path}.server_tool_use.name", f"Input should be {' or '.join(map(repr, SERVER_CALLS))}")
         case "tool_result":
             _check_result(path, block, ctx)
+        case "web_search_tool_result":
+            check_found(f"{path}.{kind}", block["content"])
         case "tool_search_tool_result" if isinstance(block["content"], dict):
             for reference in block["content"].get("tool_references", []):
                 check_reference(path, reference["tool_name"], ctx.tools)
@@ -159,6 +173,7 @@ def check_text(path: str, block: Json, role: str, ctx: Context) -> None:
         raise bad(where, "text content blocks must contain non-whitespace text")
     if role == "user" and block.get("citations") and ctx.version == "2026-10-21":
         raise bad(f"{path}.citations", "non-empty citations are not permitted in user messages")
+    check_citations(path, block.get("citations") or [])
 
 
 def check_system(system: Any, ctx: Context) -> None:

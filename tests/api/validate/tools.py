@@ -11,6 +11,9 @@ from tests.api.models import Model
 from tests.api.validate.shape import CONTROL, Field, Shape, check, may, need
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+DOMAIN = re.compile(r"[^\s:/*]+(/[^\s]*)?")
+CLIENT_SIDE = ("bash_", "text_editor_", "memory_")
+"""Tools of the API's own that the client runs."""
 PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 COMMON: Shape = {
     "name": need(),
@@ -31,8 +34,17 @@ SEARCH: Shape = {
     "max_uses": may("integer"),
     "allowed_domains": may("list"),
     "blocked_domains": may("list"),
-    "response_inclusion": Field("string", choices=("full", "excluded")),
 }
+INCLUSION: Shape = {"response_inclusion": Field("string", choices=("full", "excluded"))}
+CACHED: Shape = {"use_cache": Field("boolean")}
+LOCATION: Shape = {
+    "type": need("string", "approximate"),
+    "city": may(),
+    "country": may(),
+    "region": may(),
+    "timezone": may(),
+}
+CALLERS = ("direct", "code_execution_20250825", "code_execution_20260120", "code_execution_20260521")
 FETCH: Shape = {
     **SEARCH,
     "citations": may("object"),
@@ -41,10 +53,10 @@ FETCH: Shape = {
 }
 EXAMPLES: Shape = {"input_examples": Field("list")}
 SERVER_TOOLS: Mapping[str, tuple[str, Shape]] = {
-    **{f"web_search_{v}": ("web_search", {**SEARCH, "user_location": may("object")})
-       for v in ("20250305", "20260209", "20260318")},
-    **{f"web_fetch_{v}": ("web_fetch", {**FETCH, "use_cache": Field("boolean")})
-       for v in ("20250910", "20260209", "20260309", "20260318")},
+    **{f"web_search_{v}": ("web_search", {**SEARCH, "user_location": may("object"), **more})
+       for v, more in (("20250305", {}), ("20260209", {}), ("20260318", INCLUSION))},
+    **{f"web_fetch_{v}": ("web_fetch", {**FETCH, **more})
+       for v, more in (("20250910", {}), ("20260209", {}), ("20260309", CACHED), ("20260318", CACHED | INCLUSION))},
     **{f"code_execution_{v}": ("code_execution", {}) for v in ("20250522", "20250825", "20260120", "20260521")},
     **{f"tool_search_tool_{kind}{v}": (f"tool_search_tool_{kind}", {})
        for kind in ("bm25", "regex") for v in ("", "_20251119")},
@@ -62,7 +74,7 @@ CHOICES: Mapping[str, Shape] = {
 }
 
 
-def check_tools(tools: list[Any], betas: Collection[str]) -> None:
+def check_tools(tools: list[Any], betas: Collection[str], *, server_tools: bool = True) -> None:
     names: set[str] = set()
     for i, tool in enumerate(tools):
         path = f"tools.{i}"
@@ -70,11 +82,12 @@ def check_tools(tools: list[Any], betas: Collection[str]) -> None:
         if kind in (None, "custom"):
             check(f"{path}.custom" if kind else path, tool, CUSTOM, betas)
             _check_schema(f"{path}.custom.input_schema", tool["input_schema"])
-        elif kind in SERVER_TOOLS:
+        elif kind in SERVER_TOOLS and (server_tools or kind.startswith(CLIENT_SIDE)):
             name, extra = SERVER_TOOLS[kind]
             check(path, tool, {**COMMON, "type": need(), **extra}, betas)
             if tool["name"] != name:
                 raise bad(f"{path}.{kind}.name", f"Input should be '{name}'")
+            _check_server_tool(f"{path}.{kind}", tool)
         else:
             raise bad(path, f"Input tag '{kind}' found using 'type' does not match any of the expected tags")
         if not NAME.fullmatch(tool["name"]):
@@ -86,6 +99,26 @@ def check_tools(tools: list[Any], betas: Collection[str]) -> None:
             raise bad(path, f"Tool '{tool['name']}' cannot have both defer_loading=true and cache_control set.")
     if tools and all(t.get("defer_loading") for t in tools):
         raise bad("tools", "At least one tool must have defer_loading=false.")
+
+
+def _check_server_tool(path: str, tool: dict[str, Any]) -> None:
+    """What a search or fetch may be bounded by."""
+    if tool.get("allowed_domains") is not None and tool.get("blocked_domains") is not None:
+        raise bad(path, "Only one of `allowed_domains` and `blocked_domains` may be specified.")
+    for name in ("allowed_domains", "blocked_domains"):
+        for i, domain in enumerate(tool.get(name) or []):
+            if not isinstance(domain, str):
+                raise bad(f"{path}.{name}.{i}", "Input should be a valid string")
+            if not DOMAIN.fullmatch(domain):
+                raise bad(f"{path}.{name}.{i}", f"'{domain}' is not a valid domain: give it without scheme")
+    uses = tool.get("max_uses")
+    if uses is not None and uses <= 0:
+        raise bad(f"{path}.max_uses", "Input should be greater than 0")
+    if tool.get("user_location") is not None:
+        check(f"{path}.user_location", tool["user_location"], LOCATION, ())
+    for i, caller in enumerate(tool.get("allowed_callers") or []):
+        if caller not in CALLERS:
+            raise bad(f"{path}.allowed_callers.{i}", f"Input should be one of {', '.join(CALLERS)}")
 
 
 def check_choice(body: dict[str, Any], model: Model, betas: Collection[str]) -> None:
