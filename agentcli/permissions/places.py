@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentcli.ports.tools import Workspace
-from agentcli.shell import Word
+from agentcli.shell import Piece, Word
 
 MOST_MATCHES = 200
 """Files of one unquoted pattern that are looked at; of more nothing is known."""
@@ -126,7 +126,7 @@ class Ground:
         if len(word.pieces) == 1 and word.pieces[0].text.startswith(("<(", ">(")):
             # A pipe to commands that are judged by themselves.
             return () if word.pieces[0].kind == "hole" else None
-        text = self._expanded(word)
+        text = self._expanded(_from_here(word))
         if text is None:
             return None
         if os.path.isabs(text):
@@ -145,15 +145,13 @@ class Ground:
         return tuple(found)
 
     def _expanded(self, word: Word) -> str | None:
-        """The word's text with ``~``, ``$HOME`` and ``$PWD`` replaced."""
+        """The word's text with ``~`` and ``$HOME`` replaced."""
         parts: list[str] = []
         for piece in word.pieces:
             if piece.kind in {"text", "glob"}:
                 parts.append(piece.text)
             elif piece.kind == "variable" and piece.text == "HOME" and self.home is not None:
                 parts.append(str(self.home))
-            elif piece.kind == "variable" and piece.text == "PWD":
-                parts.append(str(self.workspace.cwd))
             else:
                 return None
         text = "".join(parts)
@@ -162,6 +160,21 @@ class Ground:
                 return None
             text = str(self.home) + text[1:]
         return text
+
+
+def _from_here(word: Word) -> Word:
+    """``$PWD/x`` and ``~+/x`` as ``./x``: they name the directory where the command runs, which a ``cd`` in front of it
+    has changed."""
+    first = next((i for i, p in enumerate(word.pieces) if p.kind != "text" or p.text), 0)
+    if first == len(word.pieces):
+        return word
+    piece, rest = word.pieces[first], word.pieces[first + 1 :]
+    following = "".join(p.text for p in rest[:1])
+    if piece.kind == "variable" and piece.text == "PWD" and (not rest or following.startswith("/") or not following):
+        return Word((Piece("text", "."), *rest))
+    if word.tilde and re.match(r"~\+(?:/|\Z)", piece.text):
+        return Word((Piece("text", "." + piece.text[2:]), *rest))
+    return word
 
 
 def _globbed(word: Word, text: str, directory: Path) -> list[Path] | None:

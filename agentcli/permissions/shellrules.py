@@ -15,7 +15,7 @@ from agentcli.permissions.shellpatterns import (
     text_form,
 )
 from agentcli.permissions.verdicts import Policy, Verdict, by_rule
-from agentcli.shell import SimpleCommand, Word, harmless_name, word
+from agentcli.shell import Piece, SimpleCommand, Word, harmless_name
 from agentcli.shell.readonly_git import git_split
 
 LONG_FLAGS: dict[str, dict[str, str]] = {
@@ -94,12 +94,13 @@ def _forms(words: tuple[Word, ...]) -> tuple[Form, ...]:
 
 def _by_basename(words: tuple[Word, ...]) -> tuple[Word, ...] | None:
     """The words with the program's path taken off; ``None`` when it has none."""
-    first = words[0]
-    last = first.pieces[-1] if first.pieces else None
-    if last is None or last.kind != "text" or "/" not in last.text:
+    pieces = words[0].pieces
+    cut = next((i for i in reversed(range(len(pieces))) if pieces[i].kind == "text" and "/" in pieces[i].text), None)
+    if cut is None:
         return None
-    name = last.text.rsplit("/", 1)[-1]
-    return (word(name), *words[1:]) if name else None
+    name = pieces[cut].text.rsplit("/", 1)[-1]
+    left = (*((Piece("text", name),) if name else ()), *pieces[cut + 1 :])
+    return (Word(left), *words[1:]) if left else None
 
 
 def _same_flags(pattern: str, command: SimpleCommand) -> bool:

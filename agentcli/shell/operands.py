@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from agentcli.shell.readonly_git import git_split
@@ -202,8 +203,9 @@ def _git(command: SimpleCommand) -> tuple[Word, ...]:
         if item.text.startswith("-"):
             continue
         revision, colon, path = item.text.partition(":")
-        if colon and item.literal is not None and revision and path:
-            found.append(Word((Piece("text", path),)))
+        if colon and item.literal is not None and path and (revision or not path.startswith(("/", "!", "^", "("))):
+            # Of ``:path`` and ``:2:path``, files of the index, too.
+            found.append(Word((Piece("text", path if revision else re.sub(r"\A[0-3]:", "", path)),)))
         else:
             found.append(item)
     return tuple(found)

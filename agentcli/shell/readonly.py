@@ -125,10 +125,24 @@ def _operands(name: str, arguments: tuple[Word, ...]) -> str:
     if name == "uniq":
         plain = [w for w in arguments if not w.text.startswith("-") or w.text == "-"]
         return "uniq with a second file writes it" if len(plain) > 1 or any(w.dynamic or w.glob for w in plain) else ""
+    if name == "ps":
+        return _process_environment(arguments)
     if name == "date":
         values = {i + 1 for i, w in enumerate(arguments) if w.text in {"-d", "-r", "--date", "--reference"}}
         wrong = [w for i, w in enumerate(arguments) if i not in values and not w.text.startswith(("+", "-"))]
         return "date with an operand sets the clock" if wrong else ""
+    return ""
+
+
+def _process_environment(arguments: tuple[Word, ...]) -> str:
+    """``ps e`` shows the environment of other programs, and the keys that stand in it."""
+    before = ""
+    for item in arguments:
+        value = re.match(r"-[A-Za-z]*[opuUCgGtsq]\Z|--(?:sort|pid|ppid|user|format|width)\Z", before)
+        shows = not value and not item.text.startswith("-") and (item.dynamic or "e" in item.text)
+        if shows or "environ" in item.text:
+            return f"ps {item.text} may show the environment of programs"
+        before = item.text
     return ""
 
 

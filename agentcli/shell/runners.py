@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
+from agentcli.shell.gitprograms import GIT_VARIABLES, git_program, git_setting
 from agentcli.shell.inner import REST, Inner, joined_script, script_of, skip_options
 from agentcli.shell.readonly_git import git_split
+from agentcli.shell.scripts import STANDARD_INPUT, standard_input
 from agentcli.shell.values import Piece, SimpleCommand, Word, names, word
 
 
@@ -96,6 +98,33 @@ def _find(command: SimpleCommand) -> Iterator[Inner]:
         position += 1
 
 
+def _fd(command: SimpleCommand) -> Iterator[Inner]:
+    words = command.arguments
+    for index, item in enumerate(words):
+        if re.match(r"-[A-Za-z0]*[xX]\Z|--exec(?:-batch)?\Z", item.text):
+            rest = words[index + 1 :]
+            end = next((i for i, w in enumerate(rest) if w.text == ";"), len(rest))
+            if rest[:end]:
+                yield Inner("argument", (*(_with_hole(w, "{}") for w in rest[:end]), REST), elsewhere=True)
+            return
+
+
+def _source(command: SimpleCommand) -> Iterator[Inner]:
+    """A file is an ordinary argument; what comes from other commands or stands in the line is not."""
+    words = [w for w in command.arguments if w.text != "--"]
+    if words and words[0].text.startswith("<("):
+        yield Inner(problem=f"{command.program} runs what other commands write")
+    elif words and words[0].literal in STANDARD_INPUT:
+        yield from standard_input(command)
+
+
+def _mapfile(command: SimpleCommand) -> Iterator[Inner]:
+    """``-C``: run for every so many lines."""
+    for before, item in pairwise(command.words):
+        if re.match(r"-[st]*C\Z", before.text):
+            yield script_of(item, "script", command.program, same_shell=True)
+
+
 def _watch(command: SimpleCommand) -> Iterator[Inner]:
     split = skip_options(command.arguments, frozenset({"n", "interval", "q", "equexit"}))
     if split is None:
@@ -156,13 +185,9 @@ def _git(command: SimpleCommand) -> Iterator[Inner]:
     """Aliases given in the line, and subcommands that run something."""
     before, after = git_split(command.arguments)
     for option, value in pairwise(before):
-        key, _, text = value.text.partition("=")
-        if option.text != "-c" or not key.lower().startswith("alias."):
-            continue
-        if value.literal is None:
-            yield Inner(problem="a git alias that is only known when it runs")
-        elif text.startswith("!"):
-            yield Inner("script", script=text[1:])
+        if option.text == "-c":
+            yield from git_setting(value)
+    yield from (git_program(a.value.text) for a in command.assignments if a.name in GIT_VARIABLES)
     if after:
         yield from _git_runs(after[0].text, after[1:])
 
@@ -179,6 +204,9 @@ def _git_runs(name: str, words: tuple[Word, ...]) -> Iterator[Inner]:
         given = [v for o, v in pairwise(words) if o.text in {"-x", "--exec", "--extcmd"}]
         given += [word(w.text.partition("=")[2]) for w in words if w.text.startswith(("--exec=", "--extcmd="))]
         yield from (script_of(v, "argument", f"git {name}") for v in given)
+    elif name == "grep":
+        opened = [re.match(r"(?:-O|--open-files-in-pager=)(.+)", w.text, re.DOTALL) for w in words]
+        yield from (git_program(m[1]) for m in opened if m)
 
 
 SPECIAL: dict[str, Callable[[SimpleCommand], Iterator[Inner]]] = {
@@ -186,6 +214,12 @@ SPECIAL: dict[str, Callable[[SimpleCommand], Iterator[Inner]]] = {
     "trap": _trap,
     "alias": _alias,
     "xargs": _xargs,
+    "source": _source,
+    ".": _source,
+    "mapfile": _mapfile,
+    "readarray": _mapfile,
+    "fd": _fd,
+    "fdfind": _fd,
     "find": _find,
     "gfind": _find,
     "watch": _watch,

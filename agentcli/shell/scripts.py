@@ -8,6 +8,7 @@ from agentcli.shell.inner import Inner
 from agentcli.shell.values import SimpleCommand, Word
 
 _VALUED = frozenset({"--rcfile", "--init-file", "-O", "+O", "-o", "+o"})
+STANDARD_INPUT = frozenset({"/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 
 
 def shell_script(command: SimpleCommand) -> Iterator[Inner]:
@@ -34,8 +35,8 @@ def shell_script(command: SimpleCommand) -> Iterator[Inner]:
         return
     if reads_text:
         yield from _text(command, rest)
-    elif not rest:
-        yield from _standard_input(command)
+    elif not rest or rest[0].literal in STANDARD_INPUT:
+        yield from standard_input(command)
 
 
 def _asks_only(words: tuple[Word, ...]) -> bool:
@@ -51,7 +52,7 @@ def _text(command: SimpleCommand, rest: tuple[Word, ...]) -> Iterator[Inner]:
         yield Inner("script", script=rest[0].text)
 
 
-def _standard_input(command: SimpleCommand) -> Iterator[Inner]:
+def standard_input(command: SimpleCommand) -> Iterator[Inner]:
     """A shell without a script reads its commands from its input."""
     given = [r for r in command.redirects if r.kind in {"heredoc", "herestring", "read"}]
     last = given[-1] if given else None

@@ -71,6 +71,7 @@ WRAPPERS: dict[str, Options] = {
         env=True,
     ),
     "doas": _options("a C u", 0, "privileged", env=True),
+    "pkexec": _options("u user", 0, "privileged"),
     "runuser": _options("u user g group G supp-group w", 0, "privileged"),
     "unshare": _options("S G R w setuid setgid root wd", 0, "argument", elsewhere="R root w wd"),
     "nsenter": _options("t target S setuid G setgid", 0, "argument", elsewhere="r root w wd"),
