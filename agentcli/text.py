@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_JOINERS = frozenset("\u200c\u200d") | {chr(c) for c in range(0xE0020, 0xE0080)}
+"""Invisible characters that bind their neighbours to one: joiners, and the letters of flags by tags."""
+_EXTENDS = re.compile("[\ufe00-\ufe0f\u1160-\u11ff\U0001f3fb-\U0001f3ff]")
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_]|[()][A-Za-z0-9])")
 
 
@@ -80,9 +84,36 @@ def head_tail(text: str, limit: int) -> Cut:
 
 
 def one_line(text: str, width: int = 120) -> str:
-    """The text on one line, control characters out, cut with an ellipsis."""
-    flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return flat if len(flat) <= width else flat[: width - 1] + "…"
+    """The text on one line, control characters out, cut with an ellipsis, never inside of what is one character to a
+    reader."""
+    flat = " ".join("".join(c if c.isprintable() or c in _JOINERS else " " for c in text).split())
+    return flat if len(flat) <= width else flat[: cluster_start(flat, width - 1)] + "…"
+
+
+def cluster_start(text: str, at: int) -> int:
+    """The nearest index at or before ``at`` where a user-perceived character begins: not inside an emoji sequence, a
+    flag, a letter with its marks, a Hangul syllable of letters (after UAX #29, as far as these go)."""
+    while 0 < at < len(text) and not _begins(text, at):
+        at -= 1
+    return at
+
+
+def _begins(text: str, at: int) -> bool:
+    character, before = text[at], text[at - 1]
+    if before == "\u200d" or character in _JOINERS or _EXTENDS.match(character):
+        return False
+    if unicodedata.category(character) in {"Mn", "Me", "Mc"}:
+        return False
+    if _is_regional(character):
+        run = at
+        while run > 0 and _is_regional(text[run - 1]):
+            run -= 1
+        return (at - run) % 2 == 0
+    return True
+
+
+def _is_regional(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"
 
 
 def plural(count: int, noun: str, many: str = "") -> str:

@@ -108,7 +108,7 @@ class Splicer:
                 return longer, f"is not an import: a blank needs a backslash. Write @{escaped_path(longer)}"
         for reading in mention.readings:
             if problem := self._unsupported(reading.path, importer):
-                return reading.path, problem
+                return escaped_path(reading.path), problem
         return "", ""
 
     def _unsupported(self, text: str, importer: Path) -> str:

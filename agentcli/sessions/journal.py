@@ -42,6 +42,10 @@ def prefix_data(record: PrefixRecord) -> dict[str, Any]:
     return asdict(record)
 
 
+EMPTY = frozenset({"start", "end", "mode", "model", "title", "prefix", "todos"})
+"""What a session holds in which nobody has said anything."""
+
+
 @dataclass(slots=True)
 class MemoryJournal:
     """Where nothing can be stored: the entries are kept for this run."""
@@ -81,8 +85,11 @@ class FileJournal:
         """A line was written in part: the next write begins with a newline, so that it stands on its own line."""
         self._failing = False
         self._prefix: PrefixRecord | None = None
+        self.spoken = False
+        """Something was said since this process opened the file."""
 
     def append(self, kind: EntryKind, data: Json) -> None:
+        self.spoken = self.spoken or kind not in EMPTY
         line = encode(kind, data, self._clock.now().isoformat(timespec="milliseconds"))
         if self._waiting and kind in ("message", "discard"):
             self._waiting = [w for w in self._waiting if not w.startswith(DELTA_START)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import shutil
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,11 +52,18 @@ class OpenSession:
         """Where the session's own files go (oversized results, scratch); not made yet."""
         return self.path.with_suffix("") if self.path else None
 
+    @property
+    def _spoken(self) -> bool:
+        return not isinstance(self.journal, FileJournal) or self.journal.spoken
+
     def close(self, reason: str = "other") -> None:
-        """The last entry, then the file and its lock are let go.  Safe to call twice."""
+        """The last entry, then the file and its lock are let go.  A new session in which nothing was said leaves no
+        file.  Safe to call twice."""
         if self.lock is not None or isinstance(self.journal, MemoryJournal):
             self.journal.append("end", {"reason": reason})
         self.journal.close()
+        if self.lock is not None and self.loaded is None and self.path and not self._spoken:
+            _remove(self.path)
         if self.lock is not None:
             self.lock.release()
             self.lock = None
@@ -141,3 +150,10 @@ class SessionStore:
 def _whole_lines(data: bytes) -> bytes:
     """Without a last line that its owner is still writing."""
     return data[: data.rfind(b"\n") + 1]
+
+
+def _remove(path: Path) -> None:
+    """A session without a word: its file, and its own directory with what start and end left there."""
+    with contextlib.suppress(OSError):
+        path.unlink()
+        shutil.rmtree(path.with_suffix(""), ignore_errors=True)

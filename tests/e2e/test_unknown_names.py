@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,14 @@ def test_settings_below_free_objects_are_written(project: Path, home: Path) -> N
 def test_only_files_that_there_are_are_named(project: Path) -> None:
     done = run("config", "list", cwd=project)
     assert (done.code, done.out) == (0, "no settings are set; defaults are used\n")
+
+
+@pytest.mark.parametrize("command", ["/help", "/cost", "/status"])
+def test_a_local_command_alone_stores_no_session(command: str, project: Path) -> None:
+    env = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
+    assert run("-p", command, cwd=project, env=env).code == 0
+    done = run("sessions", "list", cwd=project, env=env)
+    assert done.code == 0
+    assert command not in done.out + done.err
+    folder = Path(os.environ["AGENTCLI_HOME"] if "AGENTCLI_HOME" in os.environ else Path.home() / ".agentcli")
+    assert list(folder.rglob("*.jsonl")) == []

@@ -87,6 +87,7 @@ def test_two_directories_with_one_folder_name_are_kept_apart(home: Path, world: 
 def test_a_session_has_one_owner_in_one_process(home: Path, project: Path) -> None:
     sessions = store(home, project)
     session = sessions.create(FACTS)
+    session.journal.append("message", {"message": message_to_record(user("hi"))})
     with pytest.raises(SessionOwned) as caught:
         sessions.resume(info(session), FACTS)
     assert caught.value.owner.pid == os.getpid()
@@ -166,6 +167,7 @@ def test_ids_of_new_sessions_differ_and_a_given_one_is_checked(home: Path, proje
     for session in (first, second):
         session.close()
     named = sessions.create(FACTS, session_id="mine")
+    named.journal.append("message", {"message": message_to_record(user("hi"))})
     named.close()
     with pytest.raises(UserError, match="There is a session mine already"):
         sessions.create(FACTS, session_id="mine")
@@ -279,3 +281,27 @@ def test_a_session_is_exported_for_reading_and_for_programs(home: Path, project:
     found = describe(session.path)
     assert found is not None
     assert (found.title, found.first_prompt, found.cwd) == ("Reading", "look at it", str(project))
+
+
+def test_a_new_session_in_which_nothing_was_said_leaves_nothing(home: Path, project: Path) -> None:
+    sessions = store(home, project)
+    opened = sessions.create(FACTS)
+    opened.journal.append("mode", {"mode": "plan"})
+    assert opened.path is not None
+    assert opened.path.exists()
+    opened.close()
+    assert [p for p in opened.path.parent.iterdir() if p.name.startswith(opened.id)] == []
+    kept = begun(home, project, "hello")
+    again = sessions.resume(sessions.list()[0], FACTS)
+    again.close()
+    assert [i.id for i in sessions.list()] == [kept.id]
+
+
+@pytest.mark.parametrize("one", ["👨‍👩‍👧‍👦", "🇩🇪", "e\u0301\u0323", "👍🏽", "각", "❤️"])
+def test_the_label_of_a_session_never_splits_a_character(one: str, home: Path, project: Path) -> None:
+    for before in range(70, 81):
+        opened = begun(home, project, "x" * before + one + "y" * 20)
+        found = describe(opened.path) if opened.path else None
+        assert found is not None
+        assert found.label.rstrip("y…").removeprefix("x" * min(before, 79)) in ("", one)
+        assert len(found.label) <= 80
