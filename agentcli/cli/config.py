@@ -6,7 +6,8 @@ import json
 import sys
 from pathlib import Path
 
-from agentcli.errors import UsageError, UserError
+from agentcli.errors import UserError
+from agentcli.runtime.configure import write_setting
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.world import read_world
 from agentcli.settings.merged import Settings, Value
@@ -38,28 +39,9 @@ def get_setting(key: str, *, as_json: bool) -> int:
 
 def set_setting(key: str, text: str, *, scope: str) -> int:
     """Writes one value to the user's, the project's or the local file; the rest of the file stays as it is."""
-    from agentcli.settings.edit import set_value
-    from agentcli.settings.schema import unknown_key
-
-    if scope not in ("user", "project", "local"):
-        raise UsageError(f"--scope {scope!r}: one of user, project, local")
-    if unknown := unknown_key(key):
-        raise UserError(f"{unknown}; nothing was written (a key for another program: write it into the file yourself)")
-    world = read_world(SessionOptions(cwd=Path.cwd()))
-    source = next((s for s in world.files.sources if s.scope == scope), None)
-    if source is None or source.path is None:
-        raise UserError(f"there is no {scope} settings file here")
-    set_value(source.path, key, _value(text), private=scope != "project")
-    sys.stdout.write(f"{key} = {json.dumps(_value(text), ensure_ascii=False)}  ({source.path})\n")
+    value, path = write_setting(read_world(SessionOptions(cwd=Path.cwd())), key, text, scope=scope)
+    sys.stdout.write(f"{key} = {json.dumps(value, ensure_ascii=False)}  ({path})\n")
     return 0
-
-
-def _value(text: str) -> object:
-    """JSON where it is JSON, else the text itself."""
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return text
 
 
 def _settings() -> Settings:
