@@ -106,18 +106,22 @@ class Agent:
         if self._work is not None:
             await asyncio.wait({self._work})
 
-    def rewind(self, keep: int) -> None:
-        """Takes the conversation back to its first ``keep`` messages (see ``turn_starts``); nothing is deleted from
-        the transcript.  ``Bug`` while a turn runs."""
+    def rewind(self, keep: int, blocks: int = 0) -> None:
+        """Takes the conversation back to its first ``keep`` messages and the first ``blocks`` blocks of the next one
+        (see ``prompt_starts``); nothing is deleted from the transcript.  ``Bug`` while a turn runs."""
         if self.busy:
             raise Bug("a conversation can't be rewound while a turn is running")
-        self._talk.rewind(keep)
+        self._talk.rewind(keep, blocks)
 
     def turn_starts(self) -> list[int]:
-        """Indexes of the messages that a person's prompt began, oldest first.  What a compaction left as one message is
-        no place to go back to (``undo_compaction`` is)."""
-        messages = enumerate(self.state.messages)
-        return [i for i, m in messages if m.role == "user" and not m.tool_results() and _said(m)]
+        """Indexes of the messages that a person's prompt began, oldest first."""
+        return [index for index, block in self.prompt_starts() if block == 0]
+
+    def prompt_starts(self) -> list[tuple[int, int]]:
+        """Where a person's prompts begin, oldest first: index of the message, and of the block in it.  That is above 0
+        for the prompt behind a compaction's summary, which stands in one message with it (the API wants it so)."""
+        found = ((i, m, _behind_summary(m)) for i, m in enumerate(self.state.messages) if m.role == "user")
+        return [(i, start) for i, m, start in found if not m.tool_results() and _said(m, start)]
 
     async def _worked(self, work: Coroutine[Any, Any, T]) -> tuple[asyncio.Task[T], bool]:
         """Runs the work as a task of its own to its end, whatever that is; whether we were cancelled meanwhile."""
@@ -199,8 +203,12 @@ class Agent:
         }
 
 
-def _said(message: Message) -> bool:
-    """Whether a person's words are in it, and no summary stands in front of them."""
-    return bool(message.text().strip()) and not any(
-        isinstance(b, TextBlock) and b.origin == "summary" for b in message.content
-    )
+def _behind_summary(message: Message) -> int:
+    """The index of the first block behind what a compaction wrote; 0 where there is no summary."""
+    summaries = [i for i, b in enumerate(message.content) if isinstance(b, TextBlock) and b.origin == "summary"]
+    return summaries[-1] + 1 if summaries else 0
+
+
+def _said(message: Message, start: int) -> bool:
+    """Whether a person's words are in it from this block on."""
+    return bool(Message(message.role, message.content[start:]).text().strip())

@@ -21,7 +21,7 @@ from agentcli.agent.state import SessionState
 from agentcli.agent.turn import Answer, cache_observed
 from agentcli.conversation import SystemPrompt
 from agentcli.events import AssistantMessage, Notice, PromptAccepted, ToolResultsAppended
-from agentcli.messages import Block, Message, TextBlock, message_to_record, repair
+from agentcli.messages import Block, Message, TextBlock, first_part, message_to_record, repair
 from agentcli.ports.frontend import UserInput
 from agentcli.ports.model import ModelRequest, ToolSpec
 from agentcli.ports.prompt import Reminder, StepContext
@@ -126,10 +126,11 @@ class Conversation:
         self._rooms.journal.append("clearing", {"intent": intent, "messages": records})
         self._state.replace(messages, intent=intent)
 
-    def rewind(self, keep: int) -> None:
-        """Takes the conversation back to its first ``keep`` messages; the transcript keeps the rest."""
-        self._rooms.journal.append("rewind", {"keep": keep})
-        self._state.replace(self._state.messages[:keep], intent="rewind")
+    def rewind(self, keep: int, blocks: int = 0) -> None:
+        """Takes the conversation back to its first ``keep`` messages and so many blocks of the next; the transcript
+        keeps the rest."""
+        self._rooms.journal.append("rewind", {"keep": keep, **({"blocks": blocks} if blocks else {})})
+        self._state.replace(first_part(self._state.messages, keep, blocks), intent="rewind")
         taken_back(self._state, self._rooms, restored=False)
         if self._sent is not None:  # a resume from here on must not believe what is told no longer
             self._rooms.journal.prefix(prefix_record(self._state, self._sent))

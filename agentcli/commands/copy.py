@@ -11,7 +11,10 @@ _FENCE = re.compile(r"^(`{3,}|~{3,})[^\n]*\n(.*?)^\1[`~]*[ \t]*$", re.MULTILINE 
 
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
-    answers = (m.text() for m in reversed(context.session.state.messages) if m.role == "assistant")
+    state = context.session.state
+    # Right behind a compaction the last answer stands in the conversation before it.
+    talks = (state.messages, *(earlier.messages for earlier in reversed(state.earlier)))
+    answers = (m.text() for talk in talks for m in reversed(talk) if m.role == "assistant")
     answer = next((text for text in answers if text.strip()), "")
     if not answer:
         raise UserError("There is no answer to copy yet.")

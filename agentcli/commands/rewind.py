@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agentcli.commands.base import Command, CommandContext, CommandResult
 from agentcli.errors import UserError
-from agentcli.messages import ImageBlock, Message, TextBlock
+from agentcli.messages import Block, ImageBlock, Message, TextBlock, first_part
 from agentcli.ports.frontend import Choice, UserInput
 from agentcli.text import one_line
 
@@ -19,9 +20,10 @@ SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A message of the user: its index in the conversation and what was typed."""
+    """A message of the user: its index in the conversation, the block in which it begins, and what was typed."""
 
     index: int
+    block: int
     prompt: UserInput
 
 
@@ -39,23 +41,21 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
     if not picked.isdecimal() or int(picked) >= len(points):
         raise UserError(t("rewind.usage", most=len(points) - 1))
     point = points[int(picked)]
-    words = t("rewind.done", left=f"{_tokens(session, 0, point.index):,}")
-    _go_back(session, point.index)
+    words = t("rewind.done", left=f"{_kept(session, point):,}")
+    _go_back(session, point)
     return CommandResult(words, draft=point.prompt)
 
 
 def _points(session: Session) -> list[Point]:
-    """Oldest first.  What a compaction left as one message is no place to go back to."""
-    found = ((i, session.state.messages[i]) for i in session.agent.turn_starts())
-    return [Point(i, prompt) for i, message in found if (prompt := _typed(message)) is not None]
+    """Oldest first."""
+    found = ((i, block, session.state.messages[i].content[block:]) for i, block in session.agent.prompt_starts())
+    return [Point(i, block, prompt) for i, block, content in found if (prompt := _typed(content)) is not None]
 
 
-def _typed(message: Message) -> UserInput | None:
-    if any(isinstance(b, TextBlock) and b.origin == "summary" for b in message.content):
-        return None
-    words = [b.text for b in message.content if isinstance(b, TextBlock) and b.origin == "user"]
-    own = not any(isinstance(b, TextBlock) and b.origin == "reminder" for b in message.content)
-    images = tuple(b for b in message.content if isinstance(b, ImageBlock)) if own else ()
+def _typed(content: tuple[Block, ...]) -> UserInput | None:
+    words = [b.text for b in content if isinstance(b, TextBlock) and b.origin == "user"]
+    own = not any(isinstance(b, TextBlock) and b.origin == "reminder" for b in content)
+    images = tuple(b for b in content if isinstance(b, ImageBlock)) if own else ()
     return UserInput("\n\n".join(words), images) if words else None
 
 
@@ -63,20 +63,26 @@ def _choice(number: int, point: Point, context: CommandContext) -> Choice:
     """What was typed, how much of the conversation would go, and what stays to be sent again."""
     session = context.session
     gone = len(session.state.messages) - point.index
-    kept = f"{_tokens(session, 0, point.index):,}"
-    about = context.texts("rewind.about", count=gone, tokens=f"{_tokens(session, point.index, None):,}", kept=kept)
+    kept = _kept(session, point)
+    behind = f"{_tokens(session.state.messages) - kept:,}"
+    about = context.texts("rewind.about", count=gone, tokens=behind, kept=f"{kept:,}")
     return Choice(str(number), one_line(point.prompt.text, 60), about)
 
 
-def _tokens(session: Session, start: int, end: int | None) -> int:
+def _kept(session: Session, point: Point) -> int:
+    """Tokens of what stays."""
+    return _tokens(first_part(session.state.messages, point.index, point.block))
+
+
+def _tokens(messages: Sequence[Message]) -> int:
     from agentcli.agent.measure import tokens
 
-    return tokens(session.state.messages[start:end])
+    return tokens(messages)
 
 
-def _go_back(session: Session, keep: int) -> None:
+def _go_back(session: Session, point: Point) -> None:
     """The model no longer knows what it read since."""
-    session.agent.rewind(keep)
+    session.agent.rewind(point.index, point.block)
     state = session.state
     state.pending[:] = [r for r in state.pending if r.key != "interrupted"]
     session.toolbox.seen.forget()

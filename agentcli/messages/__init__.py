@@ -28,7 +28,7 @@ from agentcli.messages.blocks import (
     message_to_record,
     user,
 )
-from agentcli.messages.joining import append
+from agentcli.messages.joining import append, first_part
 from agentcli.messages.repair import INTERRUPTED, LOST, Repair, repair
 
 __all__ = [
@@ -58,6 +58,7 @@ __all__ = [
     "block_to_api",
     "block_to_record",
     "canonical",
+    "first_part",
     "message_from_record",
     "message_to_api",
     "message_to_record",

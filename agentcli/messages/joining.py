@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agentcli.messages.blocks import Message
 
 
@@ -17,3 +19,9 @@ def append(messages: list[Message], message: Message) -> None:
         messages[-1] = Message(message.role, messages[-1].content + message.content)
     else:
         messages.append(message)
+
+
+def first_part(messages: Sequence[Message], keep: int, blocks: int = 0) -> list[Message]:
+    """The first ``keep`` messages, and the first ``blocks`` blocks of the next one."""
+    part = [Message(m.role, m.content[:blocks]) for m in messages[keep : keep + 1]] if blocks else []
+    return [*messages[:keep], *part]

@@ -17,6 +17,7 @@ from agentcli.messages import (
     Usage,
     append,
     block_from_record,
+    first_part,
     message_from_record,
     repair,
 )
@@ -89,7 +90,7 @@ class Replay:
             case "rewind" if entry.get("undo") == "compaction":
                 self._undo()
             case "rewind":
-                self._history(self.messages[: int(entry["keep"])])
+                self._history(first_part(self.messages, int(entry["keep"]), int(entry.get("blocks") or 0)))
             case "turn_end":
                 self._turn_end(entry)
             case _:

@@ -112,9 +112,9 @@ class Life:
         self.world.agent.undo_compaction()
 
     async def rewound(self) -> None:
-        starts = self.world.agent.turn_starts()
+        starts = self.world.agent.prompt_starts()
         if starts:
-            self.world.agent.rewind(self.dice.choice(starts))
+            self.world.agent.rewind(*self.dice.choice(starts))
 
     async def cooled(self) -> None:
         self.world.clock.date = self.world.clock.date.replace(year=self.world.clock.date.year + 1)

@@ -41,6 +41,32 @@ async def test_rewinding_takes_the_conversation_back_and_hands_out_the_message(p
         assert [m.text() for m in again.session.state.messages] == ["one", "First.", "instead", "Fine."]
 
 
+async def test_the_first_prompt_behind_a_compaction_can_be_taken_back(project: Path) -> None:
+    async with desk(project, "First answer. " * 200, "THE SUMMARY", "Second.", "Third.") as show:
+        await show.say("one")
+        await show("compact")
+        assert (await show("copy")).copy == ("First answer. " * 200).strip()
+        compacted = list(show.session.state.messages)
+        await show.say("two")
+        assert (await show("copy")).copy == "Second."
+        await show.say("three")
+        show.dialogs.answers = ["1"]
+        done = await show("rewind")
+        assert [c.label for c in show.dialogs.seen[0][1]] == ["three", "two"]
+        assert done.draft == UserInput("two")
+        assert show.session.state.messages == compacted
+        await show.say("instead")
+        kept = list(show.session.state.messages)
+        assert [m.role for m in kept] == ["user", "assistant"]
+        assert kept[0].content[: len(compacted[0].content)] == compacted[0].content
+        assert "instead" in kept[0].text()
+        assert "two" not in kept[0].text()
+        session_id = show.session.id
+    async with desk(project, resume=Resume(query=session_id)) as again:
+        assert list(again.session.state.messages) == kept
+        assert (await again("rewind 0")).draft == UserInput("instead")
+
+
 async def test_rewinding_needs_a_message_and_a_sensible_number(project: Path) -> None:
     async with desk(project, "First.") as show:
         with pytest.raises(UserError, match="no message to go back to"):
