@@ -10,8 +10,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent / "agentcli"
 
 STOREYS: tuple[frozenset[str], ...] = (
-    frozenset({"clock", "conversation", "env", "errors", "events", "files", "globs", "i18n", "log", "messages"})
-    | frozenset({"paths", "ports", "processes", "text"}),
+    frozenset({"clock", "conversation", "env", "errors", "events", "files", "globs", "hosts", "i18n", "log"})
+    | frozenset({"messages", "paths", "ports", "processes", "text"}),
     frozenset({"frontmatter", "media", "settings", "shell"}),
     frozenset({"agent", "checkpoints", "extend", "mcp", "memory", "model", "permissions", "prompt", "sandbox"})
     | frozenset({"sessions", "tools"}),

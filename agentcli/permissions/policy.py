@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
-from urllib.parse import urlsplit
 
+from agentcli.hosts import host_of, is_local
 from agentcli.permissions.confined import at_ease, unasked, without_wide_asks
 from agentcli.permissions.filepolicy import may_edit, may_read
 from agentcli.permissions.rules import EDIT_TOOLS, READ_TOOLS, SHELL_TOOLS, Rule
@@ -176,24 +176,22 @@ def _reads(name: str, values: Mapping[str, Any], policy: Policy) -> Iterator[Ver
 
 def _fetch(values: Mapping[str, Any], policy: Policy) -> Verdict:
     url = values.get("url")
-    host = _host(url) if isinstance(url, str) else ""
+    host = host_of(url) if isinstance(url, str) else ""
     for rule in (*policy.having("deny", "WebFetch"), *policy.having("ask", "WebFetch")):
         if rule.kind == "domain" and host and domain_matches(rule.pattern, host):
             return by_rule(rule, subject=str(url))
+    inner = bool(host) and is_local(host)
     for rule in policy.having("allow", "WebFetch"):
+        wide = rule.kind == "bare" or rule.pattern == "*"
+        if wide and inner:  # whoever allows the web has not allowed what listens behind the firewall
+            continue
         if rule.kind == "bare" or (host and domain_matches(rule.pattern, host)):
             return by_rule(rule, subject=str(url))
     if not host:
         return Verdict("ask", "the address has no host", subject=str(url))
     update = PermissionUpdate("addRules", (f"WebFetch(domain:{host})",), destination="localSettings")
-    return Verdict("ask", f"no rule allows {host}", subject=str(url), suggestions=(update,))
-
-
-def _host(url: str) -> str:
-    try:
-        return (urlsplit(url.strip()).hostname or "").rstrip(".").lower()
-    except ValueError:
-        return ""
+    reason = f"{host} is this machine or its network, and no rule names it" if inner else f"no rule allows {host}"
+    return Verdict("ask", reason, subject=str(url), suggestions=(update,))
 
 
 def domain_matches(pattern: str, host: str) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from agentcli.hosts import ascii_host
 from agentcli.ports.permissions import Behavior
 from agentcli.text import did_you_mean
 
@@ -119,7 +120,8 @@ def _specified(tool: str, specifier: str, behavior: Behavior, text: str, origin:
     if tool == "WebFetch":
         if not specifier.startswith("domain:") or not specifier.removeprefix("domain:").strip():
             return "WebFetch takes (domain:host)"
-        return Rule(behavior, "domain", tool, specifier.removeprefix("domain:").strip().lower(), text, origin, base)
+        domain = specifier.removeprefix("domain:").strip().lower()
+        return Rule(behavior, "domain", tool, ascii_host(domain) or domain, text, origin, base)
     if canonical in {"Agent", "Skill", "SlashCommand"}:
         return Rule(behavior, "name", canonical, specifier, text, origin, base)
     return f"{tool} takes no specifier; write {tool} alone"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import threading
 import urllib.error
 import urllib.request
@@ -10,15 +9,18 @@ from dataclasses import dataclass
 from email.message import Message
 from http.client import HTTPException
 from typing import IO
-from urllib.parse import urljoin, urlsplit, urlunsplit
+from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
 from agentcli.errors import ToolError
+from agentcli.hosts import host_of, is_local
 from agentcli.tools.html_text import html_to_text
 
 SECONDS = 30.0
 MAX_BYTES = 5_000_000
 REDIRECTS = 5
 _CHUNK = 65_536
+_AS_IT_IS = "%/:=&?~#+!$,;'@()*[]"
+"""What stands in an address besides letters and digits; anything else is percent-encoded."""
 _HEADERS = {
     "User-Agent": "agentcli (coding agent; reads pages on behalf of its user)",
     "Accept": "text/html,text/*;q=0.9,*/*;q=0.5",
@@ -47,24 +49,25 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 def checked_url(url: str) -> str:
     """The address as it is asked for: ``http`` becomes ``https`` but for addresses of this network.  ``ToolError`` for
     anything that is none."""
-    parts = urlsplit(url.strip())
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    host = host_of(url)
+    try:
+        parts = urlsplit(url.strip())
+        port = f":{parts.port}" if parts.port is not None else ""
+    except ValueError:
+        host = ""
+    if not host or parts.scheme not in ("http", "https"):
         raise ToolError(f"{url!r} is no web address. Give a whole one: https://host/path")
     if parts.username or parts.password:
         raise ToolError("An address with a name or password in it is not fetched. Leave them out.")
-    scheme = parts.scheme if _local(parts.hostname) else "https"
-    return urlunsplit((scheme, parts.netloc, parts.path or "/", parts.query, ""))
-
-
-def _local(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_private
-    except ValueError:
-        return host == "localhost" or "." not in host
+    scheme = parts.scheme if is_local(host) else "https"
+    place = f"[{host}]" if ":" in host else host
+    path, query = (quote(part, safe=_AS_IT_IS) for part in (parts.path or "/", parts.query))
+    return urlunsplit((scheme, place + port, path, query, ""))
 
 
 def read_page(url: str, stop: threading.Event) -> Page:
-    """Fetches and reads the page.  Blocking; ``stop`` ends it between two pieces.  ``ToolError`` names what failed."""
+    """Fetches and reads the page.  Blocking; ``stop`` ends it between two pieces, as they arrive.  ``ToolError`` names
+    what failed."""
     opener = urllib.request.build_opener(_NoRedirects)
     here = url
     for _ in range(REDIRECTS + 1):
@@ -77,14 +80,22 @@ def read_page(url: str, stop: threading.Event) -> Page:
             error.close()
             if target is None:
                 raise ToolError(f"{here} answers {error.code} {error.reason}.") from error
-            there = urljoin(here, target)
-            if urlsplit(there).hostname != urlsplit(here).hostname:
+            there = urljoin(here, _told(target))
+            if host_of(there) != host_of(here):
                 return Page(url, moved=there)
             here = checked_url(there)
         except (OSError, HTTPException, ValueError) as error:
             reason = getattr(error, "reason", None) or error
             raise ToolError(f"{here} can't be read: {reason}.") from error
     raise ToolError(f"{url} redirects more than {REDIRECTS} times.")
+
+
+def _told(location: str) -> str:
+    """The header as its server meant it: UTF-8 arrives as if it were Latin-1."""
+    try:
+        return location.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return location
 
 
 def _read(response: object, url: str, stop: threading.Event) -> Page:
@@ -94,7 +105,7 @@ def _read(response: object, url: str, stop: threading.Event) -> Page:
         raise ToolError(f"{url} is {kind}, not text. Download it with Bash (curl) where you need it.")
     data = bytearray()
     while len(data) <= MAX_BYTES and not stop.is_set():
-        piece = response.read(_CHUNK)  # type: ignore[attr-defined]  # as above
+        piece = response.read1(_CHUNK)  # type: ignore[attr-defined]  # as above
         if not piece:
             break
         data += piece

@@ -140,6 +140,46 @@ def test_fetching(gate: GateMaker, url: object, expected: str) -> None:
     assert made.check(ToolCall("t", "WebFetch", {"url": url})).behavior == expected
 
 
+@pytest.mark.parametrize("wide", ["WebFetch", "WebFetch(domain:*)"])
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://docs.test/x", "allow"),
+        ("http://localhost:8000/", "ask"),
+        ("http://127.0.0.1/", "ask"),
+        ("http://2130706433/", "ask"),
+        ("http://0x7f.1/", "ask"),
+        ("http://[::ffff:10.0.0.1]/", "ask"),
+        ("http://169.254.169.254/latest/meta-data", "ask"),
+        ("http://metadata.google.internal/", "ask"),
+        ("http://[fd00::1]/", "ask"),
+        ("http://192.168.7.7/", "allow"),
+    ],
+)
+def test_who_allows_the_web_has_not_allowed_his_own_network(
+    gate: GateMaker, wide: str, url: str, expected: str
+) -> None:
+    made = gate(allow=[wide, "WebFetch(domain:192.168.7.7)"])
+    decision = made.check(ToolCall("t", "WebFetch", {"url": url}))
+    assert decision.behavior == expected
+    if expected == "ask":
+        assert "no rule names it" in decision.reason
+
+
+@pytest.mark.parametrize(
+    "url", ["https://ｂａｄ.test/", "https://bad。test/", "https://BAD.test./", "https://b\u00adad.test/"]
+)
+def test_a_host_written_in_another_way_is_the_same_host(gate: GateMaker, url: str) -> None:
+    made = gate(allow=["WebFetch"], deny=["WebFetch(domain:bad.test)"])
+    assert made.check(ToolCall("t", "WebFetch", {"url": url})).behavior == "deny"
+
+
+def test_rules_may_name_hosts_in_their_own_script(gate: GateMaker) -> None:
+    made = gate(allow=["WebFetch(domain:*.한국.kr)"])
+    assert made.check(ToolCall("t", "WebFetch", {"url": "https://www.한국.kr/"})).behavior == "allow"
+    assert made.check(ToolCall("t", "WebFetch", {"url": "https://www.xn--3e0b707e.kr/"})).behavior == "allow"
+
+
 def test_fetching_suggests_the_host(gate: GateMaker) -> None:
     decision = gate().check(ToolCall("t", "WebFetch", {"url": "https://a.test/b?c"}))
     assert [u.rules for u in decision.suggestions] == [("WebFetch(domain:a.test)",)]
