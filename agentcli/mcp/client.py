@@ -124,14 +124,14 @@ class Link:
         mode = "legacy" if entry.transport == "sse" else "auto"
         signer = auth or await silent_provider(entry, host.vault, host.env)
         try:
-            transport = remote_transport(entry, headers=headers, notes=self.notes, auth=signer)
+            transport = remote_transport(entry, headers=headers, notes=self.notes, auth=signer, log=self._log)
             return await stack.enter_async_context(self._client(transport, mode))
         except Exception as error:
             refused = isinstance(_flatten(error), NeedsLogin) and auth is None
             if not refused or not await can_renew(entry, host.vault):
                 raise
         signer = await silent_provider(entry, host.vault, host.env, renew=True)
-        transport = remote_transport(entry, headers=headers, notes=self.notes, auth=signer)
+        transport = remote_transport(entry, headers=headers, notes=self.notes, auth=signer, log=self._log)
         return await stack.enter_async_context(self._client(transport, mode))
 
     def _process(self) -> StdioTransport | ClientTransport:

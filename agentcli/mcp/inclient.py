@@ -9,8 +9,8 @@ import math
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from agentcli.mcp.incoming import CANCELLED, error, mend_tools
 from agentcli.mcp.serverlog import ServerLog
-from agentcli.mcp.stdio import NOT_VALID, mend_tools
 from agentcli.mcp.values import ServerEntry
 from agentcli.messages import Json
 from agentcli.ports.client_servers import ClientRefused, ClientServers
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
 ENDED = "the client that has it closed the input"
-_CANCELLED = "notifications/cancelled"
 
 
 class ClientTransport:
@@ -87,7 +86,7 @@ class ClientTransport:
                 self._asking[number] = self._spawn(self._ask(number, message))
                 continue
             self._spawn(self._tell(message))
-            if message.get("method") == _CANCELLED:
+            if message.get("method") == CANCELLED:
                 asking = self._asking.pop((message.get("params") or {}).get("requestId"), None)
                 if asking is not None:
                     asking.cancel()
@@ -96,8 +95,8 @@ class ClientTransport:
         """A request, and its answer."""
         try:
             reply = self._reply(number, await self._servers.exchange(self._name, message))
-        except ClientRefused as error:
-            reply = _error(number, f"the client could not deliver the request: {error}")
+        except ClientRefused as refused:
+            reply = error(number, f"the client could not deliver the request: {refused}")
         finally:
             self._asking.pop(number, None)
         self._deliver(reply)
@@ -123,7 +122,7 @@ class ClientTransport:
                 return JSONRPCError(jsonrpc="2.0", id=number, error=message.error)
         wrong = f"the client's answer is none to this request: {clean(_text(given))[:300]}"
         self._log.note(wrong)
-        return _error(number, wrong)
+        return error(number, wrong)
 
     def _hear(self, given: Json) -> None:
         message = _read(given)
@@ -154,9 +153,3 @@ def _read(given: object) -> Any:
 
 def _text(given: object) -> str:
     return json.dumps(given, ensure_ascii=False)
-
-
-def _error(number: Any, words: str) -> Any:
-    from mcp.types import ErrorData, JSONRPCError
-
-    return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=NOT_VALID, message=words))

@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agentcli.mcp.incoming import checked
+from agentcli.mcp.serverlog import ServerLog
 from agentcli.mcp.stdio import child_environment
 from agentcli.mcp.values import Hopeless, ServerEntry
 from agentcli.processes import ProcessManager
@@ -71,6 +73,7 @@ async def remote_transport(
     headers: dict[str, str],
     notes: HttpNotes,
     auth: httpx2.Auth | None,
+    log: ServerLog,
 ) -> AsyncIterator[TransportStreams]:
     """The streams of a connection.  ``auth`` signs its requests (``oauth``)."""
     import httpx2
@@ -87,7 +90,7 @@ async def remote_transport(
             )
 
         async with sse_client(entry.url, headers=headers, auth=auth, httpx_client_factory=client) as streams:
-            yield streams
+            yield checked(streams, log)
         return
     http = httpx2.AsyncClient(
         headers=headers,

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from agentcli.mcp.incoming import Incoming
 from agentcli.mcp.serverlog import ServerLog
 from agentcli.mcp.values import ServerEntry
 from agentcli.processes import ProcessManager, Running, without_keys
-from agentcli.text import clean
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -28,8 +27,6 @@ GRACE = 0.7
 _LAST_WORDS = 0.3
 """Seconds in which output is still read after the process has ended."""
 _CHUNK = 64 * 1024
-NOT_VALID = -32603
-"""JSON-RPC's "internal error"."""
 
 
 def child_environment(entry: ServerEntry, env: Mapping[str, str]) -> dict[str, str]:
@@ -37,34 +34,6 @@ def child_environment(entry: ServerEntry, env: Mapping[str, str]) -> dict[str, s
     it works, and the entry's own variables (which may name a key on purpose)."""
     base = without_keys(env, drop=("MCP_CLIENT_SECRET",))
     return {**base, "CLAUDE_PROJECT_DIR": str(entry.base), "AGENTCLI": "1", **entry.env}
-
-
-def mend_tools(result: dict[str, Any]) -> list[str]:
-    """Takes out of a list of tools what would make the whole list unreadable; returns what was done."""
-    tools = result.get("tools")
-    if not isinstance(tools, list):
-        return []
-    faults: list[str] = []
-    kept: list[Any] = []
-    for tool in tools:
-        if not isinstance(tool, dict) or not isinstance(tool.get("name"), str) or not tool["name"]:
-            faults.append("a tool without a name is left out")
-            continue
-        schema = tool.get("inputSchema")
-        if not isinstance(schema, dict) or schema.get("type") != "object":
-            faults.append(f"tool {tool['name']}: its inputSchema is no object schema")
-            tool["inputSchema"] = {**(schema if isinstance(schema, dict) else {}), "type": "object"}
-        if not isinstance(tool.get("description", ""), str):
-            tool.pop("description")
-        output = tool.get("outputSchema", {"type": "object"})
-        if not isinstance(output, dict) or output.get("type") != "object":
-            tool.pop("outputSchema")
-        for key, kind in (("annotations", dict), ("_meta", dict), ("icons", list), ("title", str)):
-            if key in tool and not isinstance(tool[key], kind):
-                tool.pop(key)
-        kept.append(tool)
-    result["tools"] = kept
-    return faults
 
 
 class StdioTransport:
@@ -80,6 +49,7 @@ class StdioTransport:
         self._entry = entry
         self._env = env
         self._log = log
+        self._incoming = Incoming(log)
         self._running: Running | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._why = ""
@@ -166,13 +136,13 @@ class StdioTransport:
     async def _read(self, running: Running, into: Any) -> None:
         """Hands on every message; what is none is logged and skipped."""
         import anyio
+        from mcp.shared.message import SessionMessage
 
         assert running.stdout is not None
         try:
             while line := await running.stdout.readline():
-                message = self._message(line)
-                if message is not None:
-                    await into.send(message)
+                for message in self._incoming.line(line):
+                    await into.send(SessionMessage(message))
             self._why = self._why or "closed its output"
         except ValueError:
             self._fault = "wrote a line that is longer than 16 MB"
@@ -181,44 +151,6 @@ class StdioTransport:
         finally:
             self.ended.set()
             into.close()
-
-    def _message(self, line: bytes) -> Any:
-        from mcp.shared.message import SessionMessage
-        from mcp.types import JSONRPCResponse, jsonrpc_message_adapter
-
-        if not line.strip():
-            return None
-        try:
-            message: Any = jsonrpc_message_adapter.validate_json(line, by_name=False)
-        except ValueError:
-            message = self._mended(line)
-        if message is None:
-            self._log.note(f"not a message, skipped: {line[:300].decode('utf-8', 'replace')}")
-            return None
-        if isinstance(message, JSONRPCResponse):
-            for fault in mend_tools(message.result):
-                self._log.note(fault)
-        return SessionMessage(message)
-
-    def _mended(self, line: bytes) -> Any:
-        """A line that the protocol's reader refuses: lone surrogates and bytes that are not UTF-8 become U+FFFD.  What
-        is still no message but answers a request becomes an error, for somebody waits for it.  Else ``None``."""
-        from mcp.types import ErrorData, JSONRPCError, jsonrpc_message_adapter
-
-        try:
-            data = json.loads(line.decode("utf-8", "replace"))
-            text = clean(json.dumps(data, ensure_ascii=False))
-        except (ValueError, RecursionError):
-            return None
-        try:
-            return jsonrpc_message_adapter.validate_json(text, by_name=False)
-        except ValueError:
-            number = data.get("id") if isinstance(data, dict) and "method" not in data else None
-            if type(number) not in (int, str):
-                return None
-            wrong = ErrorData(code=NOT_VALID, message=f"the server's answer is not valid JSON-RPC: {text[:300]}")
-            self._log.note(wrong.message)
-            return JSONRPCError(jsonrpc="2.0", id=clean(number) if isinstance(number, str) else number, error=wrong)
 
     async def _drain(self, running: Running) -> None:
         """Nobody listens any more: a server that is still writing must not hang on a full pipe."""
@@ -229,6 +161,7 @@ class StdioTransport:
     async def _write(self, running: Running, out_of: Any) -> None:
         assert running.stdin is not None
         async for item in out_of:
+            self._incoming.sent(item.message)
             line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
             try:
                 await running.stdin.write(line.encode("utf-8", "replace") + b"\n")

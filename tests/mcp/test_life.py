@@ -97,6 +97,53 @@ async def test_an_answer_that_is_not_valid_is_an_error_of_its_call(mcp: World, l
         assert states(room) == {"d": "connected"}
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"jsonrpc": "2.0", "id": 0.5, "result": {}}', "not valid JSON-RPC"),
+        ('{"jsonrpc": "2.0", "id": [ID], "result": {}}', "not valid JSON-RPC"),
+        ('{"jsonrpc": "2.0", "id": null, "result": {}}', "not valid JSON-RPC"),
+        ('{"jsonrpc": "2.0", "result": {}}', "not valid JSON-RPC"),
+        ('{"jsonrpc": "2.0", "id": "call", "result": {}}', "under the id 'call', which no request has"),
+        ('{"jsonrpc": "2.0", "id": 9999, "result": {}}', "under the id 9999, which no request has"),
+        (
+            '{"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "bad"}}',
+            "could not read a request: bad",
+        ),
+        ('[{"jsonrpc": "2.0", "id": ID, "result": [1]}]', "not valid JSON-RPC"),
+        ('[7, {"jsonrpc": "2.0", "result": {}}]', "not valid JSON-RPC"),
+    ],
+)
+async def test_an_answer_to_nobody_ends_the_call(mcp: World, line: str, words: str) -> None:
+    mcp.servers.add("d", tools=[tool("odd"), tool("ok")], calls={"odd": {"line": line}})
+    async with mcp.open() as room:
+        async with asyncio.timeout(10):
+            with pytest.raises(ToolError, match=words):
+                await mcp.call(room, "mcp__d__odd")
+        assert texts(await mcp.call(room, "mcp__d__ok")) == ["ok {}"]
+        assert states(room) == {"d": "connected"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '[{"jsonrpc": "2.0", "id": ID, "result": {"content": [{"type": "text", "text": "fine"}]}}]',
+        '{"jsonrpc": "2.0", "id": ID.0, "result": {"content": [{"type": "text", "text": "fine"}]}}',
+        '{"jsonrpc": "2.0", "id": "ID", "result": {"content": [{"type": "text", "text": "fine"}]}}',
+        (
+            '{"jsonrpc": "2.0", "id": null, "error": {"code": -32601, "message": "unknown notice"}}\n'
+            '{"level": "info", "id": "0815", "msg": "a log"}\n'
+            '{"jsonrpc": "2.0", "id": ID, "result": {"content": [{"type": "text", "text": "fine"}]}}'
+        ),
+    ],
+)
+async def test_an_answer_in_an_old_or_odd_form_is_understood(mcp: World, line: str) -> None:
+    mcp.servers.add("d", tools=[tool("odd")], calls={"odd": {"line": line}})
+    async with mcp.open() as room:
+        async with asyncio.timeout(10):
+            assert texts(await mcp.call(room, "mcp__d__odd")) == ["fine"]
+
+
 async def test_an_interrupted_call_returns_at_once_and_the_server_is_told(mcp: World, tmp_path: object) -> None:
     notes = mcp.cwd.parent / "notes"
     mcp.servers.add("d", tools=[tool("slow"), tool("ok")], calls={"slow": {"sleep": 0.3}}, notes=str(notes))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
@@ -15,7 +18,7 @@ from agentcli.messages import TextBlock
 from agentcli.ports.elicitation import ElicitReply
 from tests.mcp.forks import script, start
 from tests.mcp.test_results import Person
-from tests.mcp.world import World, states, texts, until
+from tests.mcp.world import World, states, texts, tool, until
 
 SERVER = Path(__file__).with_name("sdk_server.py")
 
@@ -87,6 +90,72 @@ async def test_over_sse_too(mcp: World, run: Run) -> None:
     async with mcp.open() as room:
         assert states(room) == {"sdk": "connected"}
         assert texts(await mcp.call(room, "mcp__sdk__add", a=1, b=2)) == ["3"]
+
+
+@asynccontextmanager
+async def raw_sse(answers: Mapping[str, str]) -> AsyncIterator[str]:
+    """A legacy server over SSE: its address.  ``answers`` is what it says to each method, ``ID`` for the request's."""
+    events: asyncio.Queue[str] = asyncio.Queue()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        if head.startswith("get"):
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nevent: endpoint\ndata: /post\n\n")
+            while True:
+                writer.write(f"event: message\ndata: {await events.get()}\n\n".encode())
+                await writer.drain()
+        message = json.loads(await reader.readexactly(int(head.partition("content-length:")[2].split()[0])))
+        if message["method"] in answers:
+            events.put_nowait(answers[message["method"]].replace("ID", json.dumps(message["id"])))
+        writer.write(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        await writer.drain()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await answer(reader, writer)
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    serving: set[asyncio.Task[None]] = set()
+
+    def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        serving.add(asyncio.create_task(serve(reader, writer)))
+
+    server = await asyncio.start_server(begin, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/sse"
+    finally:
+        server.close()
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
+
+
+@pytest.mark.parametrize(
+    "answer", ["nonsense", '{"jsonrpc": "2.0", "id": ID}', '{"jsonrpc": "2.0", "id": 0.5, "result": {}}']
+)
+async def test_an_answer_over_sse_that_is_no_message_ends_the_call(mcp: World, answer: str) -> None:
+    info = {
+        "protocolVersion": "2024-11-05",
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "old", "version": "1"},
+    }
+    listed = {"tools": [tool("odd")]}
+    answers = {
+        "initialize": f'{{"jsonrpc": "2.0", "id": ID, "result": {json.dumps(info)}}}',
+        "tools/list": f'{{"jsonrpc": "2.0", "id": ID, "result": {json.dumps(listed)}}}',
+        "tools/call": answer,
+    }
+    async with raw_sse(answers) as url:
+        mcp.servers.add("old", {"type": "sse", "url": url})
+        async with mcp.open() as room:
+            assert states(room) == {"old": "connected"}
+            for _ in range(2):
+                async with asyncio.timeout(10):
+                    with pytest.raises(ToolError, match="the server's answer is not valid JSON-RPC"):
+                        await mcp.call(room, "mcp__old__odd")
 
 
 async def test_headers_come_from_the_entry_and_from_a_helper(mcp: World, run: Run) -> None:
