@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentcli.commands.base import Command, CommandContext, CommandResult
+from agentcli.commands.model import agreed
 from agentcli.ports.frontend import Choice
 
 
@@ -19,6 +20,8 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
         choices = [Choice(e, e, "as now" if e == current else cost) for e in info.efforts]
         wanted = await context.dialogs.choose("Effort", choices, current=current)
     if not wanted or wanted == current:
+        return CommandResult(f"The effort stays {current or 'as the model has it'}.")
+    if arguments and not await agreed(context, wanted, price):
         return CommandResult(f"The effort stays {current or 'as the model has it'}.")
     await session.set_model(effort=wanted)
     return CommandResult(f"The next request {cost}." if cost else "")

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agentcli.commands.base import Command, CommandContext, CommandResult
 from agentcli.ports.frontend import Choice
+
+if TYPE_CHECKING:
+    from agentcli.model.monitor import SwitchPrice
 
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
@@ -20,8 +25,18 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
     if not wanted or wanted == current:
         return CommandResult(f"The model stays {model_info(current).name} (`{current}`).")
     price = session.switch_price(wanted)
+    if arguments and not await agreed(context, wanted, price):
+        return CommandResult(f"The model stays {model_info(current).name} (`{current}`).")
     await session.set_model(wanted)
     return CommandResult(f"The next request {price.line()}." if price.tokens else "")
+
+
+async def agreed(context: CommandContext, wanted: str, price: SwitchPrice) -> bool:
+    """Whether the user makes a switch that costs something; who chose from a list has seen the price there.  Where
+    nobody can be asked, the command itself is the word."""
+    if not price.tokens or not context.session.state.interactive:
+        return True
+    return await context.dialogs.confirm(context.texts("switch.price", wanted=wanted, price=price.line()))
 
 
 def _price(context: CommandContext, model: str, current: str) -> str:

@@ -123,6 +123,7 @@ TEXTS: Mapping[str, str] = {
     "theme.none": "no colours",
     "theme.kept": "The theme is {name} (kept in `{path}`).",
     "theme.session": "The theme is {name} for this session.",
+    "switch.price": "{wanted}: the next request {price}. Switch?",
     "rewind.which": "Back to before which message? Files stay as they are.",
     "rewind.about": "{count} messages go (about {tokens} tokens), about {kept} stay",
     "rewind.done": "Back to before that message: about {left} tokens, perhaps still cached. Files stay as they are.",

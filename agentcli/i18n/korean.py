@@ -117,6 +117,7 @@ TEXTS: Mapping[str, str] = {
     "theme.none": "색 없음",
     "theme.kept": "테마: {name} (`{path}`에 저장)",
     "theme.session": "이 세션의 테마: {name}",
+    "switch.price": "{wanted}: 다음 요청에 드는 비용({price}). 바꿀까요?",
     "rewind.which": "어느 메시지 이전으로 돌아갈까요? 파일은 그대로 둡니다.",
     "rewind.about": "메시지 {count}개(약 {tokens}토큰) 제거, 약 {kept}토큰 유지",
     "rewind.done": "그 메시지 이전으로 되돌렸습니다: 약 {left}토큰(캐시에 남아 있을 수 있음). 파일은 그대로입니다.",

@@ -12,7 +12,7 @@ from agentcli.agent.agent import Agent
 from agentcli.agent.state import SessionState
 from agentcli.agent.subagent_crew import Crew
 from agentcli.checkpoints import CheckpointRoom
-from agentcli.errors import SetupError, UserError
+from agentcli.errors import UserError
 from agentcli.events import (
     CacheObserved,
     Compacted,
@@ -49,6 +49,7 @@ from agentcli.runtime.models import Models
 from agentcli.runtime.switching import switch
 from agentcli.runtime.toolbox import ContextFactory, Toolbox
 from agentcli.runtime.waking import Waking
+from agentcli.runtime.warming import Warming
 from agentcli.runtime.world import World
 from agentcli.sessions import OpenSession, SessionStore
 
@@ -98,8 +99,7 @@ class Session:
     counts: dict[str, int] = field(default_factory=dict)
     """What the API has counted for ``/context``, by content."""
     closed: bool = False
-    warming: asyncio.Task[None] | None = None
-    """Loads the SDK behind the first prompt."""
+    warming: Warming | None = None
     preparing: asyncio.Task[None] | None = None
     """What the running turn waits for before it begins."""
     cache_read_share: float | None = None
@@ -150,7 +150,8 @@ class Session:
         """Call once, after subscribing: tells what happened before anybody listened."""
         self.toolbox.shell.prepare()
         if isinstance(self.client, AnthropicClient):
-            self.warming = asyncio.create_task(_warm_up(self.client))
+            self.warming = Warming(self.client, self.world)
+            self.warming.ask(self.state.model)
         if self.mcp is not None:
             self.mcp.start(sent=self.state.tools if self.opened.loaded else ())
             for entry in self.mcp.waiting():
@@ -250,6 +251,8 @@ class Session:
             raise UserError("The model can be switched when the turn is over; Esc ends it.")
         state, models, prompt = self.state, self.models, self.prompt
         self.events.emit(switch(state, models, prompt, model=model, effort=effort, thinking=thinking))
+        if self.warming is not None:
+            self.warming.ask(state.model)
 
     def switch_price(self, model: str) -> SwitchPrice:
         """What the next request costs more on that model (alias or id): it has nothing of this conversation cached."""
@@ -333,7 +336,7 @@ class Session:
         await self.agent.idle()
         await self.crew.close()
         if self.warming is not None:
-            await self.warming
+            await self.warming.close()
         try:
             await self.extended.close()
             if self.mcp is not None:
@@ -356,8 +359,3 @@ class Session:
         self.gate.use(news.settings)
         follow_settings(self.agent.limits, self.world)
         self.extended.reloaded(news.settings)
-
-
-async def _warm_up(client: AnthropicClient) -> None:
-    with contextlib.suppress(SetupError):  # the first request says it, where it can be answered
-        await client.prefetch()

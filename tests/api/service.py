@@ -59,7 +59,7 @@ class Service:
         try:
             await self._route(request, response)
         except Refusal as refusal:
-            request.refused = True
+            request.refused = request.method == "POST"  # a model that there is not may be asked about
             await self._error(request, response, ErrorReply(refusal.status, refusal.body, {}))
         finally:
             self.recorder.changed()

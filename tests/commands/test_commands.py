@@ -19,6 +19,7 @@ from agentcli.runtime.build import open_session
 from agentcli.runtime.options import Resume, SessionOptions
 from agentcli.runtime.session import Session
 from tests.api import ApiServer
+from tests.e2e.harness import until
 
 CODE = "Here:\n\n```python\nx = 1\n```\n\nand\n\n~~~\nsecond\n~~~\n"
 
@@ -128,6 +129,45 @@ async def test_model_and_effort_show_the_price_of_a_switch_first(project: Path) 
     assert {c.value: c.description for c in levels}["medium"] == "as now"
     assert effort.text.startswith("The next request re-reads ")
     assert session.status().effort == "low"
+
+
+async def test_a_switch_by_name_is_made_after_its_price_was_seen(project: Path) -> None:
+    async with ApiServer("An answer.") as api:
+        own = {"ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": api.key}
+        session = await open_session(SessionOptions(cwd=project, environment=own))
+        try:
+            run = Desk(session)
+            await run.say()
+            assert (await run("model opus")).text.startswith("The model stays Claude Sonnet")
+            assert (await run("effort low")).text == "The effort stays high."
+            run.dialogs.confirmed = True
+            assert (await run("model opus")).text.startswith("The next request re-reads ")
+            await run("effort low")
+        finally:
+            await session.close()
+    assert (session.status().model, session.status().effort) == ("claude-opus-5-5", "low")
+    questions = [q.split(": ")[0] for q in run.dialogs.questions]
+    assert questions == ["opus", "low", "opus", "low"]
+    assert all("re-reads " in q and "about $" in q for q in run.dialogs.questions)
+
+
+async def test_the_server_s_word_on_a_model_s_window_holds(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.api.models.info", lambda model: {"id": model.id, "max_input_tokens": 123_456})
+    async with ApiServer() as api:
+        own = {"ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": api.key}
+        session = await open_session(SessionOptions(cwd=project, environment=own))
+        session.start()
+        try:
+            assert session.status().window == 1_000_000
+            await until(lambda: session.status().window == 123_456, seconds=30)
+            await session.set_model("haiku")
+            await until(lambda: session.status().window == 123_456, seconds=30)
+            assert [r.path for r in api.all_requests] == [
+                "/v1/models/claude-sonnet-5-5",
+                "/v1/models/claude-haiku-5-5",
+            ]
+        finally:
+            await session.close()
 
 
 async def test_model_by_name_and_without_a_choice(project: Path) -> None:
