@@ -80,10 +80,12 @@ def prompt_levels(world: World, agent: MainThreadAgent | None, resumed: PrefixRe
     """The texts of the levels.  A resumed session keeps those it began with, where the command line gives no others:
     the same bytes are sent again."""
     options = world.options
+    replaced = bool(options.system_prompt.strip()) or agent is not None
+    kept = None if replaced else resumed
     return PromptLevels(
-        override=given(options.override_system_prompt or loop_words(world) or _recorded(resumed, "override")),
-        agent=agent.level() if agent else given(_recorded(resumed, "agent")),
-        custom=given(options.system_prompt or _recorded(resumed, "custom")),
+        override=given(options.override_system_prompt or loop_words(world) or _recorded(kept, "override")),
+        agent=agent.level() if agent else given(_recorded(kept, "agent")),
+        custom=given(options.system_prompt or _recorded(kept, "custom")),
         append=given(options.append_system_prompt or _recorded(resumed, "append")),
     )
 
