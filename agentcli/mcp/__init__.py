@@ -16,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentcli.mcp.config import Configuration, read_configuration
+    from agentcli.mcp.config import Configuration, inline_configuration, read_configuration
     from agentcli.mcp.opening import Ground, make_room
     from agentcli.mcp.room import McpRoom
     from agentcli.mcp.values import ServerEntry, ServerStatus
@@ -29,6 +29,7 @@ __all__ = [
     "ServerEntry",
     "ServerStatus",
     "Wiring",
+    "inline_configuration",
     "make_room",
     "read_configuration",
 ]
@@ -39,6 +40,7 @@ _HOMES = {
     "ServerEntry": "values",
     "ServerStatus": "values",
     "Wiring": "wiring",
+    "inline_configuration": "config",
     "make_room": "opening",
     "read_configuration": "config",
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -146,6 +146,24 @@ def read_configuration(
     elif bare and not strict:
         found += [f for f in reader.settings(settings) if f.scope in ("flag", "managed")]
     return _joined(project, found, reader, settings, env)
+
+
+def inline_configuration(
+    cwd: Path,
+    settings: Settings,
+    env: Mapping[str, str],
+    servers: Mapping[str, Any],
+    *,
+    base: Path,
+    scope: Scope,
+    origin: str,
+) -> Configuration:
+    """Servers that a definition (of an agent) brings along: whoever brings one uses it, so its tools stand in front.
+    Servers start in ``base``.  Never raises for what is in them."""
+    project = project_of(cwd, env)
+    reader = _Reader(cwd, env, project)
+    found = _joined(project, [_Found(scope, origin, base, dict(servers))], reader, settings, env)
+    return replace(found, servers=tuple(replace(s, always_load=True) for s in found.servers))
 
 
 def _joined(

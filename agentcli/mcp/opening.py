@@ -61,9 +61,11 @@ class Ground:
         )
 
 
-def make_room(ground: Ground, processes: ProcessManager, wiring: Wiring) -> McpRoom:
-    """A room that has not been started yet; nothing runs and the ``mcp`` package is not loaded.  ``UsageError`` for a
-    wrong ``--mcp-config``."""
-    found = ground.configuration()
+def make_room(
+    ground: Ground, processes: ProcessManager, wiring: Wiring, *, inline: Configuration | None = None
+) -> McpRoom:
+    """A room that has not been started yet; nothing runs and the ``mcp`` package is not loaded.  ``inline`` takes the
+    place of everything that is configured.  ``UsageError`` for a wrong ``--mcp-config``."""
+    found = inline or ground.configuration()
     guard = Guard(found.project, ground.settings, ground.env, trusted=ground.trusted)
     return McpRoom(found, ground.host(processes), wiring, guard=guard, store=ServerStore(found.project.key, ground.env))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -124,6 +124,11 @@ class McpRoom:
         named = [n for n in self.manager.connections if _names(prompt, n)]
         if named:
             await self.manager.wait(self._host.start, named)
+
+    async def wait_for(self, names: Collection[str]) -> None:
+        """Waits for these servers, and takes over what they offer."""
+        await self.manager.wait(self._host.start, names)
+        self._adopt()
 
     async def between_steps(self) -> None:
         """Takes over what servers have changed since the last step; never called while a request is running."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Protocol
+from typing import Protocol, cast
 
 from agentcli.conversation import ConversationCache
 from agentcli.mcp.search import SELECT, find
@@ -66,6 +67,39 @@ class ServerView:
             if self._in_front or not tool.spec.deferred:
                 self._given.setdefault(name, replace(tool.spec, deferred=False))
         return tuple(self._given.values())
+
+
+class BothServers:
+    """``ServerTools`` of an agent with servers of its own, which come first, beside those of the session."""
+
+    def __init__(self, own: ServerTools, shared: ServerTools) -> None:
+        self._own = own
+        self._shared = shared
+        self.tools: Mapping[str, Tool] = ChainMap(
+            cast("MutableMapping[str, Tool]", own.tools), cast("MutableMapping[str, Tool]", shared.tools)
+        )
+
+    def search(self, query: str, limit: int = 5) -> list[ToolSpec]:
+        return [*self._own.search(query, limit), *self._shared.search(query, limit)][:limit]
+
+    def names(self) -> tuple[str, ...]:
+        return (*self._own.names(), *self._shared.names())
+
+    @property
+    def references(self) -> bool:
+        return self._shared.references
+
+    def give(self, names: Sequence[str]) -> None:
+        self._own.give(names)
+        self._shared.give(names)
+
+    async def complete(self) -> tuple[str, ...]:
+        return (*await self._own.complete(), *await self._shared.complete())
+
+    def late_tools(self) -> tuple[ToolSpec, ...]:
+        own = self._own.late_tools()
+        taken = {spec.name for spec in own}
+        return (*own, *(spec for spec in self._shared.late_tools() if spec.name not in taken))
 
 
 class Allowed(Mapping[str, Tool]):

@@ -19,9 +19,10 @@ from agentcli.model.catalog import check_effort
 from agentcli.modes.plan import mode_texts
 from agentcli.ports.prompt import Reminder, ReminderSource
 from agentcli.prompt.context import PromptContext
+from agentcli.runtime.agent_servers import MISSING, named_servers, own_servers, server_rules
 from agentcli.runtime.agentgate import AgentGate
 from agentcli.runtime.agentview import AgentApprover, AgentPrompt, hooks_for
-from agentcli.runtime.deferred import ServerView, listed
+from agentcli.runtime.deferred import BothServers, ServerTools, ServerView, listed
 from agentcli.runtime.extending import preloaded
 from agentcli.runtime.parent import Contexts, Parent
 from agentcli.runtime.searching import search_available
@@ -55,14 +56,14 @@ class Outfit:
         self._lent = frozenset(n for n in NOTE_TOOLS if not definition.allows(n)) if self._notes else frozenset()
         self._journal = self._opened_journal()
         self._record = recorder(self._journal)
-        named = definition.tools is not None
-        servers = ServerView(parent.servers, self._wanted, in_front=named) if parent.servers is not None else None
+        self._approver = AgentApprover(parent.broker, definition.name)
+        self._servers = own_servers(parent, hire, definition, site, self._state, self._approver)
         self._toolbox = parent.means.toolbox(
             self._emit,
             lambda: self._state.cache,
             wanted=self._wanted,
             seldom=() if parent.extensions.skills else ("Skill",),
-            servers=servers,
+            servers=self._server_tools(),
         )
         self._state.tools = self._toolbox.specs()
         self._gate = AgentGate(
@@ -80,6 +81,7 @@ class Outfit:
     async def kit(self) -> Kit:
         """Everything, with the skills that the agent begins with."""
         self._state.pending.extend(await self._skills())
+        self._state.pending.extend(await self._unknown_servers())
         return Kit(
             state=self._state,
             rooms=self._rooms(),
@@ -98,7 +100,7 @@ class Outfit:
             prompt=self._prompt,
             tools=toolbox.tools,
             gate=self._gate,
-            approver=AgentApprover(parent.broker, self._definition.name),
+            approver=self._approver,
             context=self._contexts,
             emit=self._emit,
             clock=parent.world.clock,
@@ -126,10 +128,15 @@ class Outfit:
         """Before each task: what went with the end of the last one is there again."""
         if self._site.own and self._site.tree is not None:
             await self._worktrees.again(self._site.tree)
+        if self._servers is not None:
+            told = await self._servers.begin()
+            self._state.pending.extend(Reminder("mcp-missing", text) for text in told)
 
     async def _close(self) -> list[str]:
         """After each task: what the agent left is ended, and told."""
         ended = await self._toolbox.end_jobs()
+        if self._servers is not None:
+            await self._servers.end()
         told = [f"Ended with the agent: {', '.join(ended)}."] if ended else []
         tree = self._site.tree if self._site.own else None
         if tree is not None and (kept := await self._worktrees.leave(tree)):
@@ -148,7 +155,8 @@ class Outfit:
         definition = self._definition
         if name.startswith("mcp__"):
             tools = definition.tools
-            return not listed(name, definition.disallowed_tools) and (tools is None or listed(name, tools))
+            named = tools is None or listed(name, (*tools, *server_rules(definition)))
+            return named and not listed(name, definition.disallowed_tools)
         chosen = self._parent.world.options.tools
         if name in NOT_FOR_AGENTS or (name in DELEGATION and not self._hire.may_spawn):
             return False
@@ -156,6 +164,15 @@ class Outfit:
             return False
         allowed = definition.allows(name) or (name in self._lent and name not in definition.disallowed_tools)
         return (chosen is None or name in chosen) and allowed
+
+    def _server_tools(self) -> ServerTools | None:
+        """The session's servers as the definition has them, behind those of its own."""
+        shared, named = self._parent.servers, self._definition.tools is not None
+        view = ServerView(shared, self._wanted, in_front=named) if shared is not None else None
+        if self._servers is None:
+            return view
+        own = ServerView(self._servers.room, self._wanted, in_front=True)
+        return own if view is None else BothServers(own, view)
 
     def _context(self) -> PromptContext:
         parent = self._parent
@@ -183,6 +200,7 @@ class Outfit:
             TodoSource(state),
             JobReminders(toolbox.jobs),
             CrewReminders(self._hire.crew),
+            *([self._servers.room] if self._servers else []),
         ]
 
     def _instructions(self) -> list[ReminderSource]:
@@ -204,6 +222,12 @@ class Outfit:
             self._parent.warn(f"agent {self._definition.name}: {error}")
             return []
         return [Reminder(f"skill:{skill.name}", skill.text) for skill in found]
+
+    async def _unknown_servers(self) -> list[Reminder]:
+        unknown = await named_servers(self._parent, self._definition)
+        for name in unknown:
+            self._parent.warn(f"agent {self._definition.name}: there is no MCP server {name!r} in this session")
+        return [Reminder("mcp-missing", MISSING.format(server=name)) for name in unknown]
 
     def _opened_journal(self) -> FileJournal | MemoryJournal:
         parent, hire = self._parent, self._hire

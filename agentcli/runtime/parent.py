@@ -12,6 +12,7 @@ from agentcli.agent.state import SessionState
 from agentcli.agent.subagent_crew import Crew
 from agentcli.events import Emit
 from agentcli.extend.room import Extensions
+from agentcli.mcp import McpRoom
 from agentcli.memory import MemoryRoom
 from agentcli.model.usage import Ledger
 from agentcli.permissions.broker import Broker
@@ -22,7 +23,6 @@ from agentcli.ports.permissions import Hooks
 from agentcli.ports.skills import InvokedSkill
 from agentcli.ports.tools import ToolContext, Workspace
 from agentcli.prompt.source import PromptSource
-from agentcli.runtime.deferred import ServerTools
 from agentcli.runtime.directory import SessionDirectory
 from agentcli.runtime.models import Models
 from agentcli.runtime.sides import Sides
@@ -53,7 +53,7 @@ class Parent:
     warn: Callable[[str], None]
     checkpoints: Checkpoints
     """Shared: what an agent changes belongs to the turn that it works for."""
-    servers: ServerTools | None = None
+    servers: McpRoom | None = None
 
 
 @dataclass(frozen=True, slots=True)
