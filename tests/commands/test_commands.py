@@ -32,6 +32,7 @@ class Asked:
     confirmed: bool = False
     seen: list[tuple[str, Sequence[Choice], str | None]] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
 
     async def choose(self, title: str, choices: Sequence[Choice], *, current: str | None = None) -> str | None:
         self.seen.append((title, choices, current))
@@ -44,7 +45,8 @@ class Asked:
     async def edit(self, text: str, *, suffix: str = ".md") -> str | None:
         return None
 
-    async def show(self, text: str) -> None: ...
+    async def show(self, text: str) -> None:
+        self.shown.append(text)
 
 
 class Desk:

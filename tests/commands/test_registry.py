@@ -23,7 +23,7 @@ EXTRA = Command("deploy", "Ship it", _nothing, aliases=("ship",))
 
 def test_every_module_is_a_command_and_its_name_is_the_modules() -> None:
     folder = Path(agentcli.commands.__path__[0])
-    modules = {p.stem for p in folder.glob("*.py")} - {"__init__", "base", "registry"}
+    modules = {p.stem for p in folder.glob("[!_]*.py")} - {"base", "registry"}
     assert {c.name.replace("-", "_") for c in built_in()} == modules
 
 
