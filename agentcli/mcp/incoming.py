@@ -146,7 +146,7 @@ class Incoming:
             self._log.note(words)
             self._open.pop(number, None)
             return [error(number, words)]
-        if answers and "jsonrpc" in data:
+        if answers and "jsonrpc" in data and ("result" in data or "error" in data):
             return self.unreadable(words)
         self._log.note(f"not a message, skipped: {text[:_SHOWN]}")
         return []

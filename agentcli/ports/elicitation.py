@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from agentcli.messages import Json
@@ -41,7 +41,7 @@ class Elicitation:
     message: str
     fields: tuple[ElicitField, ...] = ()
     url: str = ""
-    schema: Json | None = None
+    schema: Json | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
