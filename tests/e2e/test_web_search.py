@@ -16,13 +16,14 @@ from agentcli.model.report import cost_report
 from agentcli.ports.frontend import UserInput
 from agentcli.ports.permissions import Answer
 from agentcli.runtime.session import Session
-from tests.api import ApiServer, Gate, Options, Request, error, reply, text, tool_use
+from tests.api import ApiServer, Gate, Options, Request, after, error, reply, text, tool_use
 from tests.api.render import without_marks
 from tests.api.script import Step, ToolUse
 from tests.api.validate.web import ERRORS
 from tests.api.web import cited, hit, search, search_fails
 from tests.e2e.harness import NEWEST, Stage, until
 from tests.e2e.program import run
+from tests.tools.test_web_fetch import Site
 
 LIMIT = "CLAUDE_CODE_MAX_WEB_SEARCHES_PER_SESSION"
 NEWS = hit("What's new in 3.15", "https://docs.test/3.15", "October 1, 2026")
@@ -42,6 +43,13 @@ def stage(home: Path, project: Path) -> Iterator[Stage]:
     with ApiServer() as api:
         yield Stage(api, home, project)
         assert api.refused == []
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    made = Site()
+    yield made
+    made.close()
 
 
 def look(query: str = "python 3.15 release", **more: object) -> ToolUse:
@@ -178,11 +186,15 @@ async def test_a_session_s_searches_are_bounded(stage: Stage) -> None:
 
 async def test_calls_at_the_same_time_share_the_bound(stage: Stage) -> None:
     stage.environment[LIMIT] = "10"
-    stage.api.lane(lambda request: any("type" in t for t in request.tools), FOUND, FOUND)
+    gate = Gate()
+    stage.api.lane(lambda request: any("type" in t for t in request.tools), after(gate, FOUND), after(gate, FOUND))
     async with stage.session() as session:
-        await stage.say(session, "go", reply(look("a"), look("b")), "Done.")
-    assert sum(r.tools[0]["max_uses"] for r in sides(stage)) <= 10 + 1  # the first may be over before the second begins
-    assert len(sides(stage)) == 2
+        stage.play(reply(look("a"), look("b")), "Done.")
+        turn = asyncio.create_task(session.run(UserInput("go")))
+        await until(lambda: len(sides(stage)) == 2, seconds=30)
+        gate.open()
+        assert (await turn).outcome == "completed"
+    assert sorted(r.tools[0]["max_uses"] for r in sides(stage)) == [2, 8]
 
 
 async def test_what_it_costs_is_part_of_every_sum(stage: Stage) -> None:
@@ -206,6 +218,16 @@ async def test_a_money_budget_counts_searches(stage: Stage) -> None:
         assert finished.outcome == "budget"
         whole(session)
     assert stage.api.steps_left == 1
+
+
+async def test_a_page_that_is_read_is_paid_by_the_conversation_too(stage: Stage, site: Site) -> None:
+    site.put("/news", "<p>Version 3 is out.</p>")
+    fetch = tool_use("WebFetch", {"url": f"{site.url}/news", "prompt": "which version?"})
+    async with stage.session() as session:
+        await stage.say(session, "go", reply(fetch), "Version 3.", "Done.")
+        assert session.state.cost == pytest.approx(sum(r.cost or 0 for r in stage.requests))
+        assert set(session.state.usage) == {"claude-sonnet-5-5", "claude-haiku-5-5"}
+    assert results(stage.requests[-1]) == ["Version 3."]
 
 
 async def test_interrupted_it_leaves_a_result_and_its_price(stage: Stage) -> None:
