@@ -19,7 +19,7 @@ from agentcli.errors import ToolError, UserError
 from agentcli.events import Notice, ToolFinished, ToolStarted
 from agentcli.messages import INTERRUPTED, Json, ResultContent, TextBlock, ToolResultBlock, block_to_record
 from agentcli.ports.permissions import Answer, ApprovalRequest, Decision, HookEvent, HookVerdict
-from agentcli.ports.tools import Tool, ToolCall, ToolContext, ToolResult, text_result
+from agentcli.ports.tools import Checking, Tool, ToolCall, ToolContext, ToolResult, text_result
 from agentcli.text import clean, one_line
 
 DECLINED = "The user declined this call. Nothing was run."
@@ -150,6 +150,8 @@ class CallLife:
         # A hook may spare the user a question, never an ask rule that somebody wrote down.
         spared = verdict.behavior == "allow" and not decision.rule
         if decision.behavior == "ask" and not spared:
+            if isinstance(tool, Checking):
+                tool.check(self._call.input)
             await self._asked(tool, context, decision)
 
     async def _asked(self, tool: Tool, context: ToolContext, decision: Decision) -> None:

@@ -32,15 +32,19 @@ class SseParser:
     _name: str = ""
     _data: list[str] = field(default_factory=list)
     _size: int = 0
+    _carriage: bool = False
+    """The last byte was a carriage return: it ended its line, whatever comes."""
 
     def feed(self, chunk: bytes) -> list[ServerEvent]:
         """``SseError`` on bytes that are not UTF-8, or an event over ``MAX_EVENT``."""
-        waiting = self._buffer + chunk
-        lines = _LINE_END.split(waiting)
+        if self._carriage and chunk.startswith(b"\n"):
+            chunk = chunk[1:]  # the second half of a "\r\n" of which the first ended a line already
+            self._carriage = False
+        if not chunk:
+            return []
+        self._carriage = chunk.endswith(b"\r")
+        lines = _LINE_END.split(self._buffer + chunk)
         self._buffer = lines.pop()
-        if waiting.endswith(b"\r"):
-            # It may be the first half of "\r\n": keep the line until the next chunk tells.
-            self._buffer = lines.pop() + b"\r"
         self._size += len(chunk)
         if self._size > MAX_EVENT:
             raise SseError(f"one event has more than {MAX_EVENT:,} bytes")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from agentcli.events.stream import Emit
 from agentcli.messages import Json, ResultContent, TextBlock
@@ -211,3 +211,11 @@ class Tool(Protocol):
 
     async def run(self, input: Json, ctx: ToolContext) -> ToolResult:
         """May raise ``ToolError`` (becomes an error result).  Cancelled, it leaves no process behind."""
+
+
+@runtime_checkable
+class Checking(Protocol):
+    """A tool that can say without running whether an input is one: nobody is asked about a call that can't work."""
+
+    def check(self, input: Json) -> None:
+        """``ToolError`` says what is wrong with it."""

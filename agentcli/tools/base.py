@@ -51,6 +51,9 @@ class BuiltinTool(ABC, Generic[P]):
     def preview(self, input: Json, ctx: ToolContext) -> Display | None:
         return None
 
+    def check(self, input: Json) -> None:
+        parse(self._params, input)
+
     async def run(self, input: Json, ctx: ToolContext) -> ToolResult:
         return await self.call(parse(self._params, input), ctx)
 

@@ -18,7 +18,7 @@ from agentcli.tools.base import BuiltinTool
 from agentcli.tools.bash_cage import LEAVE, Cage, hint
 from agentcli.tools.bash_run import DEFAULT_LIMIT, Foreground, check_command, may_move, not_started, perform
 from agentcli.tools.bash_shell import Shell
-from agentcli.tools.schema import param
+from agentcli.tools.schema import param, parse
 
 _HIGHEST_LIMIT = 150_000
 
@@ -59,6 +59,9 @@ class Bash(BuiltinTool[BashParams]):
         self._read_only = read_only
         self._environ = os.environ if environ is None else environ
         self._sandbox = sandbox
+
+    def check(self, input: Json) -> None:
+        check_command(parse(BashParams, input).command)
 
     def effect(self, input: Json) -> Effect:
         command = input.get("command")

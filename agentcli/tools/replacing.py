@@ -99,12 +99,15 @@ def _fitted(old: str, form: TextFormat, new: str) -> str:
     )
     newline = _prevailing(before) or form.newline
     result: list[str] = []
+    # A line that is written anew takes the ending of the one in whose place it stands.
     for tag, a, b, c, d in matcher.get_opcodes():
         if tag == "equal":
             kept = zip(before[a:b], after[c:d], strict=True)
             result.extend(x if _ends(x) == _ends(y) else to_newlines(y, newline) for x, y in kept)
         else:
-            result.extend(to_newlines(y, newline) for y in after[c:d])
+            places = [_ending(x) for x in before[a:b]]
+            endings = [*places, *[newline] * (d - c)]
+            result.extend(to_newlines(y, e or newline) for y, e in zip(after[c:d], endings, strict=False))
     return "".join(result)
 
 
@@ -112,6 +115,10 @@ def _lines(text: str) -> list[str]:
     pieces = text.split("\n")
     lines = [piece + "\n" for piece in pieces[:-1]]
     return [*lines, pieces[-1]] if pieces[-1] else lines
+
+
+def _ending(line: str) -> Newline | None:
+    return "\r\n" if line.endswith("\r\n") else "\n" if _ends(line) else None
 
 
 def _ends(line: str) -> bool:

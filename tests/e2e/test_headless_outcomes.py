@@ -168,3 +168,25 @@ def test_a_bug_has_a_result_too(api: ApiServer, project: Path, monkeypatch: Any,
     result = json.loads(capfd.readouterr().out)
     assert (result["is_error"], result["error_type"]) == (True, "bug")
     assert "ZeroDivisionError" in result["errors"][0]
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (tool_use("Bash", {"command": "  "}), "The command is empty"),
+        (tool_use("Bash", {}), "command"),
+        (tool_use("Bash", {"command": "echo \0"}), "NUL"),
+        (tool_use("Write", {"file_path": "a"}), "content"),
+    ],
+)
+def test_an_input_that_is_none_is_said_to_the_model_and_no_missing_permission(
+    call: Any, told: str, api: ApiServer, project: Path, monkeypatch: Any, capfd: Any
+) -> None:
+    api.play(reply(call), "I see.")
+    code, out, _ = program(["-p", "go", "--output-format", "json", "--strict-permissions"], monkeypatch, capfd)
+    done = json.loads(out)
+    assert (code, done["result"], done["permission_denials"]) == (0, "I see.", [])
+    [result] = [b for b in api.requests[-1].messages[-1]["content"] if b["type"] == "tool_result"]
+    assert result["is_error"] is True
+    assert told in json.dumps(result["content"])
+    assert "ermission" not in json.dumps(result["content"])

@@ -33,6 +33,22 @@ def test_events(stream: bytes, events: list[ServerEvent]) -> None:
     assert parse(stream) == events
 
 
+def test_an_event_is_there_with_its_last_byte() -> None:
+    """Whatever the line ends, nothing waits for the bytes of the next event, or for the end of the stream."""
+    for end in ("\n", "\r\n", "\r"):
+        stream = f"event: a{end}data: 1{end}{end}".encode()
+        needed = stream[:-1] if end == "\r\n" else stream
+        assert parse(*(bytes([b]) for b in needed)) == [ServerEvent("a", "1")]
+        assert parse(*(bytes([b]) for b in stream), stream) == [ServerEvent("a", "1")] * 2
+
+
+def test_a_carriage_return_at_a_cut_takes_one_newline_at_most() -> None:
+    assert parse(b"data: 1\r", b"\n", b"\n", b"data: 2\r", b"", b"\n\r", b"\n") == [
+        ServerEvent("", "1"),
+        ServerEvent("", "2"),
+    ]
+
+
 def test_bytes_that_are_no_text_are_refused() -> None:
     with pytest.raises(SseError, match="not UTF-8"):
         parse(b"data: \xff\xfe\n\n")
@@ -47,7 +63,7 @@ WORDS = st.text(st.characters(exclude_categories=["Cs"]))
 )
 def test_any_cut_gives_the_same_events(values, end, data) -> None:
     texts = [json.dumps(v, ensure_ascii=False) for v in values]
-    stream = "".join(f"event: e{end}data: {t}{end}{end}" for t in texts).encode() + b"\n"
+    stream = "".join(f"event: e{end}data: {t}{end}{end}" for t in texts).encode()
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=6)))
     chunks = [stream[a:b] for a, b in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
     assert parse(*chunks) == [ServerEvent("e", t) for t in texts]

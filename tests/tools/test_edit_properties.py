@@ -116,3 +116,13 @@ def test_in_a_mixed_file_repeated_lines_keep_their_ends(form: TextFormat) -> Non
     text = "a\r\nb\nc\r\nd\n"
     places = find(text, form, "a\nb\nc\nd\n")
     assert replace(text, form, places, "a\nb\nx\nc\nd\n").replace("x\r\n", "").replace("x\n", "") == text
+
+
+@pytest.mark.parametrize("form", [TextFormat(mixed=True), TextFormat(newline="\r\n", mixed=True)])
+@pytest.mark.parametrize("text", ["a\r\nb\nc\r\nd\n", "a\nb\r\nc\r\nd", "a\r\nb\nc\nd\r\n"])
+def test_in_a_mixed_file_changed_lines_keep_the_ends_of_their_places(form: TextFormat, text: str) -> None:
+    places = find(text, form, text.replace("\r\n", "\n"))
+    new = text.replace("\r\n", "\n").upper()
+    assert replace(text, form, places, new) == text.upper()
+    one = find(text, form, "b\nc")
+    assert replace(text, form, one, "x\ny") == text.replace("b", "x").replace("c", "y")
