@@ -48,6 +48,22 @@ def claude_home(env: Mapping[str, str] | None = None) -> Path | None:
     return home / ".claude" if home else None
 
 
+def others_home(home: Path | None) -> str:
+    """A warning before ``home`` (``agentcli_home``) is made in somebody else's directory, as under ``sudo``: they could
+    not write there afterwards.  Empty where all is well, or nothing would be made."""
+    if home is None or home.exists() or not hasattr(os, "geteuid"):
+        return ""
+    place = next((p for p in home.parents if p.exists()), None)
+    if place is None or place.stat().st_uid == os.geteuid() or not os.access(place, os.W_OK):
+        return ""
+    if place.stat().st_mode & stat.S_ISVTX:
+        return ""  # a directory for everybody, such as /tmp
+    return (
+        f"{place} belongs to another user, and {home} will belong to you: they can't use it then. Set HOME or "
+        "AGENTCLI_HOME to a place of your own."
+    )
+
+
 def project_slug(directory: Path) -> str:
     """The directory as one file name: every character that is not a letter or digit becomes ``-``."""
     return re.sub(r"[^A-Za-z0-9]", "-", str(directory))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from agentcli import __version__
 from agentcli.model.monitor import CacheMonitor
 from agentcli.modes.select import NEEDED, proactive_active
+from agentcli.paths import others_home
 from agentcli.ports.client_servers import ClientServers
 from agentcli.ports.model import ModelClient
 from agentcli.ports.permissions import Hooks
@@ -43,6 +44,8 @@ async def open_session(
     agent = main_agent(world)
     asked = client or await make_client(world, monitor)
     warn = _Warnings([])
+    if options.persist and (text := others_home(world.home)):
+        warn(text)
     store = SessionStore(world.home if options.persist else None, options.cwd, clock=world.clock, notice=warn)
     model = Models(world, asked).first(options.model or (agent.model if agent else None))
     today = world.clock.now().date().isoformat()

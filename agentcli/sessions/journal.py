@@ -144,12 +144,13 @@ class FileJournal:
 
     def _write(self, descriptor: int, line: bytes) -> None:
         data = b"\n" + line if self._torn else line
+        before = os.fstat(descriptor).st_size
         done = 0
         while done < len(data):
             try:
                 done += os.write(descriptor, data[done:])
             except OSError:
-                self._torn = self._torn or done > 0
+                self._torn = self._torn or (done > 0 and not _cut_back(descriptor, before))
                 raise
         self._torn = False
 
@@ -160,6 +161,15 @@ class FileJournal:
                 f"The session can't be stored ({error.strerror or error}); it goes on in memory and is written when "
                 f"that is possible again: {self.path}"
             )
+
+
+def _cut_back(descriptor: int, size: int) -> bool:
+    """Takes a line away that was written in part: it is written whole once there is space.  The file has one writer."""
+    try:
+        os.ftruncate(descriptor, size)
+    except OSError:
+        return False
+    return True
 
 
 def ends_whole(path: Path) -> bool:

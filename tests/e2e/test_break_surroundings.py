@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.program import AGENTCLI
+from tests.e2e.program import AGENTCLI, run
 
 
 @pytest.mark.parametrize("arguments", [["-p", "hi", "--output-format", "json"], ["doctor"]])
@@ -29,3 +30,26 @@ def test_a_working_directory_that_is_gone_is_one_clear_line(arguments: list[str]
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done
     assert "working directory" in done.stderr
     assert "-p" not in arguments or json.loads(done.stdout)["is_error"] is True
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a directory away")
+def test_a_home_of_another_user_is_named_before_anything_is_made_in_it(project: Path, world: Path) -> None:
+    other = world / "other"
+    other.mkdir()
+    env = {"HOME": str(other), "ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
+    for owner, words in ((0, ""), (12345, f"{other} belongs to another user")):
+        os.chown(other, owner, owner)
+        done = run("-p", "/help", cwd=project, env=env, unset=["AGENTCLI_HOME"])
+        assert done.code == 0
+        assert words in done.err
+        assert bool(words) == bool(done.err)
+        shutil.rmtree(other / ".agentcli")
+
+
+@pytest.mark.parametrize("place", ["/dev/null", "/proc"])
+def test_a_home_in_which_nothing_can_be_made_is_said_and_the_run_goes_on(place: str, project: Path) -> None:
+    env = {"HOME": place, "ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
+    done = run("-p", "/help", cwd=project, env=env, unset=["AGENTCLI_HOME"])
+    assert done.code == 0
+    assert "/help" in done.out
+    assert "The session can't be stored" in done.err
