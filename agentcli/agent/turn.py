@@ -118,7 +118,7 @@ class ModelCall:
                 )
             case FallbackPlanned():
                 self._asked = event.model
-                self._emit(FallbackUsed(event.model, event.previous, event.uncached_tokens))
+                self._emit(FallbackUsed(event.model, event.previous, event.uncached_tokens, event.cost))
             case ModelNotice(text=text, code=code):
                 self._emit(Notice("info", text, code))
             case CacheReport():

@@ -101,11 +101,13 @@ class RetryScheduled:
 
 @dataclass(frozen=True, slots=True)
 class FallbackUsed:
-    """After repeated overload the rest of the turn goes to the fallback model."""
+    """After repeated overload the rest of the turn goes to the fallback model.  ``cost`` is what the uncached tokens
+    cost (US dollars, ``None`` where unknown)."""
 
     model: str
     previous: str
     uncached_tokens: int = 0
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

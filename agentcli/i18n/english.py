@@ -45,6 +45,7 @@ TEXTS: Mapping[str, str] = {
     "outcome.hook_stopped": "A hook stopped the turn",
     "stream.discarded": "The answer above broke off ({reason}) and does not count; it is asked for again",
     "fallback": "{previous} is overloaded: {model} does the rest of this turn",
+    "fallback.price": "; it reads {tokens} tokens uncached (price: {price})",
     "cache.break": "Prompt cache: {tokens} tokens had to be read anew: {cause}",
     "compacted": "The conversation was summarised: {before} tokens became {after}",
     "cleared": "A new conversation begins; the old one can be resumed (/resume)",

@@ -41,6 +41,7 @@ TEXTS: Mapping[str, str] = {
     "outcome.hook_stopped": "훅이 턴을 멈췄습니다",
     "stream.discarded": "위의 답변은 중간에 끊겨({reason}) 무효이며, 다시 요청합니다",
     "fallback": "{previous} 모델이 과부하 상태라 이번 턴의 나머지는 {model} 모델이 처리합니다",
+    "fallback.price": "(캐시 없이 {tokens}토큰을 다시 읽음, 비용: {price})",
     "cache.break": "프롬프트 캐시: {tokens}토큰을 다시 읽었습니다. 원인: {cause}",
     "compacted": "대화를 요약했습니다: {before}토큰 → {after}토큰",
     "cleared": "새 대화를 시작합니다. 이전 대화는 /resume으로 이어갈 수 있습니다",

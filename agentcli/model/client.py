@@ -309,7 +309,7 @@ class AnthropicClient:
         run.request = replace(run.request, model=model, intent=run.request.intent or "fallback")
         run.wire = self._build(run.request)
         run.attempts, run.overloads = 1, 0
-        return FallbackPlanned(model, previous, price.tokens)
+        return FallbackPlanned(model, previous, price.tokens, price.cost if price.tokens else None)
 
     def _error(self, run: _Run, failure: Failure) -> TurnError:
         tried = run.total_attempts - 1

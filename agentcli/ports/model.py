@@ -79,11 +79,13 @@ class RetryPlanned:
 
 @dataclass(frozen=True, slots=True)
 class FallbackPlanned:
-    """After repeated overload the client goes on with the fallback model, for the rest of the turn."""
+    """After repeated overload the client goes on with the fallback model, for the rest of the turn.  ``cost`` is what
+    the uncached tokens cost (US dollars, ``None`` where unknown)."""
 
     model: str
     previous: str
     uncached_tokens: int
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

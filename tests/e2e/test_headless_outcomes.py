@@ -160,6 +160,15 @@ def test_fallback_model_budget_and_schema_in_one_run(
     assert "haiku" in lines[-2]["message"]["model"]
 
 
+def test_a_fallback_is_said_to_people_too(api: ApiServer, project: Path, monkeypatch: Any, capfd: Any) -> None:
+    overloaded = error(529, "overloaded")
+    api.play(reply(tool_use("Glob", {"pattern": "*"})), overloaded, overloaded, overloaded, "done")
+    code, out, err = program(["-p", "hi", "--fallback-model", "haiku"], monkeypatch, capfd)
+    assert (code, out) == (0, "done\n")
+    assert "claude-sonnet-5-5 is overloaded: the rest of the turn goes to claude-haiku-5-5; " in err
+    assert "tokens are read uncached, about $" in err
+
+
 def test_a_bug_has_a_result_too(api: ApiServer, project: Path, monkeypatch: Any, capfd: Any) -> None:
     """Whatever escapes shows its traceback, but a program that reads the output is not left without a result."""
     with monkeypatch.context() as patch, pytest.raises(ExceptionGroup):

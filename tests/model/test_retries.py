@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from agentcli.errors import ApiError
+from agentcli.messages import assistant, user
 from agentcli.model.connection import Connection
 from agentcli.model.retry import RetryPolicy, retry_after_seconds
 from agentcli.ports.model import FallbackPlanned, ModelEvent, RetryPlanned
@@ -131,6 +133,18 @@ async def test_nobody_listening_is_told_with_the_address(make_client: MakeClient
     with pytest.raises(ApiError, match=r"connection failed after 3 attempts.*http://127.0.0.1:1") as caught:
         await collect(client.stream(ask()))
     assert (caught.value.kind, len(clock.slept)) == ("connection", 2)
+
+
+async def test_the_price_of_a_fallback_is_told(api: ApiServer, make_client: MakeClient) -> None:
+    api.play("one", error(529), error(529), error(529), "two")
+    client = make_client(fallback_models=("claude-haiku-5-5",))
+    first = ask()
+    await collect(client.stream(first))
+    events = await collect(client.stream(replace(first, messages=(*first.messages, assistant("one"), user("go on")))))
+    (fallback,) = [e for e in events if isinstance(e, FallbackPlanned)]
+    assert fallback.uncached_tokens > 100
+    assert fallback.cost is not None
+    assert 0 < fallback.cost < 0.1
 
 
 async def test_after_repeated_overload_the_fallback_model_answers_for_the_rest_of_the_turn(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 
-from agentcli.events import Event, Notice, RetryScheduled
-from agentcli.text import one_line
+from agentcli.events import Event, FallbackUsed, Notice, RetryScheduled
+from agentcli.model.figures import money
+from agentcli.text import one_line, plural
 
 
 def tell(event: Event) -> None:
@@ -15,10 +16,19 @@ def tell(event: Event) -> None:
         case RetryScheduled():
             seconds = f"{event.delay:.0f} s" if event.delay >= 1 else "a moment"
             say(f"{event.message}; trying again in {seconds} ({event.attempt}/{event.max_attempts})")
+        case FallbackUsed():
+            say(fallback_words(event))
         case Notice():
             say(event.text)
         case _:
             pass
+
+
+def fallback_words(event: FallbackUsed) -> str:
+    """Who answers for the rest of the turn, and what that costs."""
+    price = f", about {money(event.cost)}" if event.cost is not None else ""
+    cost = f"; {plural(event.uncached_tokens, 'token')} are read uncached{price}" if event.uncached_tokens else ""
+    return f"{event.previous} is overloaded: the rest of the turn goes to {event.model}{cost}."
 
 
 def say(text: str) -> None:

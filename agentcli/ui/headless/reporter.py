@@ -26,8 +26,8 @@ from agentcli.events import (
     TurnStarted,
 )
 from agentcli.messages import Json, RedactedThinkingBlock, TextBlock, ThinkingBlock
-from agentcli.text import plural
 from agentcli.ui.headless.lines import Line, Lines, result_text
+from agentcli.ui.headless.remarks import fallback_words
 
 
 @dataclass(slots=True)
@@ -87,9 +87,7 @@ class Reporter:
             case ModelChanged(model=model):
                 self.write(self.lines.system("status", {"status": None, "model": model}))
             case FallbackUsed():
-                cost = f"; {plural(event.uncached_tokens, 'token')} are read uncached" if event.uncached_tokens else ""
-                text = f"{event.previous} is overloaded: the rest of the turn goes to {event.model}{cost}."
-                self.write(self.lines.notice(Notice("warning", text, "fallback")))
+                self.write(self.lines.notice(Notice("warning", fallback_words(event), "fallback")))
             case ConversationCleared(session_id=session):
                 self.write(self.lines.stamped({"type": "conversation_reset", "new_conversation_id": session}))
             case TurnStarted():

@@ -12,6 +12,7 @@ from rich.text import Text
 from agentcli import events as e
 from agentcli.i18n import Texts
 from agentcli.messages import TextBlock
+from agentcli.model.figures import money
 from agentcli.text import collapse_progress, one_line
 from agentcli.ui.terminal.output.activity import Activity, SubagentLine, draw
 from agentcli.ui.terminal.output.answer import AnswerStream
@@ -137,8 +138,10 @@ class View:
                 self.activity.wait_for("phase.model")
             case e.RetryScheduled():
                 self.activity.retry_scheduled(event)
-            case e.FallbackUsed(model, previous):
-                self.note(self.texts("fallback", model=model, previous=previous), "warning")
+            case e.FallbackUsed(model, previous, count, cost):
+                words = self.texts("fallback", model=model, previous=previous)
+                price = self.texts("fallback.price", tokens=f"{count:,}", price=money(cost)) if count else ""
+                self.note(words + price, "warning")
             case e.AssistantMessage(message, usage=usage):
                 self._answer.complete(message.text())
                 self.activity.output_tokens += usage.output
