@@ -77,7 +77,7 @@ async def _go(context: CommandContext, point: Point, what: str) -> CommandResult
         done = await session.checkpoints.restore(plan)
         parts.append(done_words(done, plan.refused, session, t))
         if what == "code":
-            _tell(session, done)
+            tell(session, done)
     elif plan.steps or what == "code":
         parts.append(t("rewind.files_stay"))
     if what == "code":
@@ -97,11 +97,11 @@ async def _undo(context: CommandContext) -> CommandResult:
         return CommandResult(t("rewind.files_stay"))
     await context.dialogs.show(plan_words(plan, session, t))
     done = await session.checkpoints.restore(plan)
-    _tell(session, done)
+    tell(session, done)
     return CommandResult(done_words(done, plan.refused, session, t))
 
 
-def _tell(session: Session, done: Rewound) -> None:
+def tell(session: Session, done: Rewound) -> None:
     """The model hears of it: its conversation goes on with other files."""
     if done.done:
         names = ", ".join(shown_path(s.path, session) for s in done.done[:SHOWN])

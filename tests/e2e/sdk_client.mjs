@@ -69,6 +69,10 @@ const then = [
     say("take long");
   },
   async () => {
+    seen.skills = (await session.reloadSkills()).skills.length;
+    seen.styles = (await session.reloadOutputStyles()).available_output_styles;
+    seen.unknown = await session.rewindFiles("u", { dryRun: true }).catch((error) => error.message);
+    seen.seeded = await session.seedReadState("missing", 1).catch((error) => error.message);
     await session.setModel("haiku");
     await session.setPermissionMode("acceptEdits");
     await session.reconnectMcpServer("calc");

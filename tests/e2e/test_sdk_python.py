@@ -140,6 +140,22 @@ async def test_hooks(api: ApiServer, project: Path) -> None:
     assert texts(messages) == ["I see."]
 
 
+async def test_files_are_taken_back(api: ApiServer, project: Path) -> None:
+    """By the name of a message that the client has heard in the echo of its prompt."""
+    echo = {"replay-user-messages": None}
+    given = options(project, enable_file_checkpointing=True, permission_mode="acceptEdits", extra_args=echo)
+    async with sdk.ClaudeSDKClient(given) as client:
+        api.play(reply(tool_use("Write", {"file_path": "made", "content": "new"})), "done")
+        await client.query("make it")
+        heard = await answered(client)
+        prompt = next(m for m in heard if isinstance(m, sdk.UserMessage) and m.content == "make it")
+        assert (project / "made").exists()
+        await client.rewind_files(prompt.uuid)
+        assert not (project / "made").exists()
+        with pytest.raises(Exception, match="no checkpoint"):
+            await client.rewind_files("another")
+
+
 async def test_an_error_becomes_an_exception(api: ApiServer, project: Path) -> None:
     api.always(reply(tool_use("Bash", {"command": "true"})))
     with pytest.raises(sdk.ClaudeSDKError, match="max-turns"):

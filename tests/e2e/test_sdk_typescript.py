@@ -69,6 +69,9 @@ async def test_a_conversation(api: ApiServer, project: Path, modules: Path) -> N
     assert [t["name"] for t in server["tools"]] == ["add", "fail"]
     assert seen["off"] == ["disabled"]
     assert "There is no MCP server 'other'" in seen["refused"]
+    assert (seen["skills"], seen["styles"][0]) == (0, "default")
+    assert "no checkpoint of a user message 'u'" in seen["unknown"]
+    assert "is no file" in seen["seeded"]
     assert {"compact", "context"} <= set(seen["commands"])
     assert "tester" in seen["agents"]
     assert seen["models"] > 0

@@ -50,6 +50,8 @@ class Client(Protocol):
 
     def queued(self) -> Sequence[str]: ...
 
+    def take_back(self, uuid: str) -> bool: ...
+
 
 class Channel:
     """``begin`` takes the first line, ``attach`` the session, ``read`` everything else until the input ends.
@@ -99,7 +101,9 @@ class Channel:
     def attach(self, session: Session, lines: Lines) -> Callable[[Event], None]:
         """Answers ``initialize`` and returns the listener that asks the client."""
         run = self._run
-        self._control = Control(session, run.write, self.servers, interrupt=run.interrupt, queued=run.queued)
+        self._control = Control(
+            session, run.write, self.servers, interrupt=run.interrupt, queued=run.queued, take_back=run.take_back
+        )
         self._approvals = Approvals(run.write, session.answer, say)
         if not self._answers:
             self._approvals.close()

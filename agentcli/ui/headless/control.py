@@ -18,8 +18,22 @@ from agentcli.ui.headless.inputs import ControlRequest
 from agentcli.ui.headless.lines import Line
 from agentcli.ui.headless.mcp_control import reconnect, statuses, toggle
 from agentcli.ui.headless.servers import PipeServers
+from agentcli.ui.headless.session_control import (
+    reload_output_styles,
+    reload_skills,
+    rename_session,
+    rewind_files,
+    seed_read_state,
+)
 
 Handler: TypeAlias = Callable[[Json], Awaitable[Mapping[str, Any]]]
+OF_SESSION: Mapping[str, Callable[[Session, Json], Awaitable[Mapping[str, Any]]]] = {
+    "rewind_files": rewind_files,
+    "seed_read_state": seed_read_state,
+    "rename_session": rename_session,
+    "reload_skills": reload_skills,
+    "reload_output_styles": reload_output_styles,
+}
 FROM_US = ("can_use_tool", "hook_callback", "elicitation")
 """Requests that only we send."""
 
@@ -34,7 +48,8 @@ def failure(request_id: str, error: str) -> Line:
 
 
 class Control:
-    """Handles requests beside the turn.  ``interrupt`` ends the running turn; ``queued`` names the prompts that wait.
+    """Handles requests beside the turn.  ``interrupt`` ends the running turn; ``queued`` names the prompts that wait,
+    ``take_back`` takes one of them back.
 
     The model and the thinking budget can't change within a turn: what is asked for meanwhile is checked at once and
     holds from the next turn on (``catch_up``).
@@ -48,12 +63,14 @@ class Control:
         *,
         interrupt: Callable[[], None],
         queued: Callable[[], Sequence[str]],
+        take_back: Callable[[str], bool],
     ) -> None:
         self._session = session
         self._write = write
         self._servers = servers
         self._interrupt = interrupt
         self._queued = queued
+        self._take_back = take_back
         self._start_model = session.state.model
         self._later: list[Callable[[], Awaitable[None]]] = []
         self._handlers: dict[str, Handler] = {
@@ -68,7 +85,8 @@ class Control:
             "mcp_toggle": self._mcp_toggle,
             "mcp_reconnect": self._mcp_reconnect,
             "mcp_message": self._mcp_message,
-            "rewind_files": self._rewind,
+            "cancel_async_message": self._cancel,
+            **{name: partial(handler, session) for name, handler in OF_SESSION.items()},
         }
 
     async def handle(self, request: ControlRequest) -> None:
@@ -193,8 +211,12 @@ class Control:
         self._servers.hear(body)
         return {}
 
-    async def _rewind(self, body: Json) -> Mapping[str, Any]:
-        raise UserError("rewind_files: this session keeps no checkpoints of files")
+    async def _cancel(self, body: Json) -> Mapping[str, Any]:
+        """A prompt that waits is taken back; one that has begun is not."""
+        name = body.get("message_uuid")
+        if not isinstance(name, str) or not name:
+            raise UsageError("cancel_async_message needs the message_uuid of a prompt")
+        return {"cancelled": self._take_back(name)}
 
     async def _now_or_later(self, change: Callable[[], Awaitable[None]]) -> None:
         if self._session.agent.busy:

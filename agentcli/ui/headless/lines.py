@@ -100,7 +100,7 @@ class Lines:
     def replay(self, raw: Json, uuid: str) -> Line:
         """The echo of a user line that was taken on."""
         line = {**raw, "parent_tool_use_id": None, "isReplay": True}
-        return {**line, "uuid": uuid or self.uuid(), "session_id": self.session()}
+        return {**line, "uuid": uuid, "session_id": self.session()}
 
     def stream_event(self, raw: Json) -> Line:
         return self.stamped({"type": "stream_event", "event": dict(raw), "parent_tool_use_id": None})

@@ -14,6 +14,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
+from uuid import uuid4
 
 from agentcli.errors import UsageError, UserError
 from agentcli.events import Event
@@ -121,6 +122,13 @@ class Run:
     def queued(self) -> list[str]:
         return [p.uuid for p in self.prompts]
 
+    def take_back(self, uuid: str) -> bool:
+        """A prompt that has not begun gets no turn and no result; false where there is none of that name."""
+        waiting = next((p for p in self.prompts if p.uuid == uuid), None)
+        if waiting is not None:
+            self.prompts.remove(waiting)
+        return waiting is not None
+
     # --- the run ----------------------------------------------------------------------------------------------------
 
     async def whole(self, prompt: str) -> int:
@@ -218,10 +226,11 @@ class Run:
                 continue
             if self.channel is not None:
                 await self.channel.catch_up()
+            name = prompt.uuid or str(uuid4())
             if self.how.replay and prompt.raw is not None and reporter is not None:
-                self.write(lines.replay(prompt.raw, prompt.uuid))
+                self.write(lines.replay(prompt.raw, name))
             self._owed = prompt
-            self._show(await turns.run(prompt))
+            self._show(await turns.run(prompt, name))
             self._owed = None
             if reporter is not None and not self.prompts:
                 reporter.idle()

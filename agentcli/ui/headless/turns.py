@@ -55,6 +55,7 @@ class Turns:
     finished: bool = False
     """A command asked for the end of the session."""
     _denials: list[Mapping[str, Any]] = field(default_factory=list)
+    _name: str = ""
     _starting: bool = False
     _interrupt: bool = False
 
@@ -64,6 +65,8 @@ class Turns:
                 call = {"tool_name": event.name, "tool_use_id": event.tool_use_id}
                 self._denials.append({**call, "tool_input": dict(self.session.call_input(event.tool_use_id))})
             case TurnStarted():
+                if self._name:
+                    self.session.checkpoints.name_turn(self._name)
                 self._starting = False
                 if self._interrupt:
                     self._interrupt = False
@@ -83,8 +86,9 @@ class Turns:
             self._interrupt = True
         self.session.interrupt()
 
-    async def run(self, prompt: Prompt) -> RunResult:
-        """The prompt's one result.  Never raises for what ends a turn."""
+    async def run(self, prompt: Prompt, name: str = "") -> RunResult:
+        """The prompt's one result.  Never raises for what ends a turn.  ``name`` is what the client calls it."""
+        self._name = name
         self._denials.clear()
         self._starting = True
         try:
