@@ -7,6 +7,7 @@ order, and reading them back joins them to the same message.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from agentcli.agent.calls import CallsDone
@@ -101,6 +102,7 @@ class Conversation:
                 stop_reason=answer.stop_reason,
                 message_id=answer.message_id,
                 partial=partial,
+                usage=asdict(answer.usage),
                 written=state.cache.written[-MARKS:],
             )
             state.measured = len(state.messages)

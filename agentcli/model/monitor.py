@@ -17,6 +17,7 @@ from agentcli.messages import Usage
 from agentcli.model.breaks import ALERT_SHARE, ALERT_TOKENS, Last, Sent, Verdict, judge, lost_cost
 from agentcli.model.catalog import model_info
 from agentcli.model.figures import money, tokens
+from agentcli.model.fingerprint import Fingerprint
 from agentcli.model.usage import WRITE_1H, WRITE_5M, Category, Ledger, cost_of, prices, saved_of
 from agentcli.ports.model import CacheReport, ModelInfo
 from agentcli.ports.sessions import Clock
@@ -205,6 +206,10 @@ class CacheMonitor:
         self.ledger.record(
             observation.model, observation.category, observation.usage, cost=observation.cost, saved=observation.saved
         )
+
+    def restore(self, conversation: str, fingerprint: Fingerprint, usage: Usage, at: datetime) -> None:
+        """A resumed conversation: its last request before, what that took, and when it was answered."""
+        self._last[conversation] = Last(fingerprint, usage, usage.cache_read + usage.cache_write, at)
 
     def forget(self, conversation: str) -> None:
         """The conversation begins anew (``/clear``): nothing is expected of its next request."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agentcli import __version__
@@ -98,11 +99,23 @@ async def changed_front(session: Session, loaded: Loaded) -> str:
         messages=(user("."),),
         model=state.model,
         conversation=state.cache,
+        conversation_id=state.conversation_id,
         effort=state.effort,
         thinking=state.thinking,
         query_source=state.query_source,
     )
-    before = replace(
+    before = _recorded(record, now)
+    _remember(session, client, loaded, before)
+    change = compare(client.preview(before).fingerprint, client.preview(now).fingerprint)
+    if change is None:
+        return ""
+    by = f" by version {__version__} (it was {loaded.version})" if loaded.version not in ("", __version__) else ""
+    return f"The conversation is read uncached once, since it is resumed{by} with another beginning: {change.cause}."
+
+
+def _recorded(record: PrefixRecord, now: ModelRequest) -> ModelRequest:
+    """A request with the front that was sent last."""
+    return replace(
         now,
         system=_system(record.system),
         tools=tuple(_spec(raw) for raw in record.tools),
@@ -110,11 +123,15 @@ async def changed_front(session: Session, loaded: Loaded) -> str:
         effort=_effort(record),
         thinking=_thinking(record),
     )
-    change = compare(client.preview(before).fingerprint, client.preview(now).fingerprint)
-    if change is None:
-        return ""
-    by = f" by version {__version__} (it was {loaded.version})" if loaded.version not in ("", __version__) else ""
-    return f"The conversation is read uncached once, since it is resumed{by} with another beginning: {change.cause}."
+
+
+def _remember(session: Session, client: AnthropicClient, loaded: Loaded, front: ModelRequest) -> None:
+    """Lets the cache monitor judge the next request against the last one before, as if there had been no end."""
+    if loaded.last_usage is None or not loaded.answered_at or not loaded.messages[: loaded.asked]:
+        return
+    sent = replace(front, messages=loaded.messages[: loaded.asked])
+    at = datetime.fromisoformat(loaded.answered_at)
+    session.monitor.restore(front.conversation_id, client.preview(sent).fingerprint, loaded.last_usage, at)
 
 
 def _system(raw: Json) -> SystemPrompt:

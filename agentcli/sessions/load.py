@@ -53,6 +53,10 @@ class Loaded:
     """Of the program that wrote the session last."""
     answered_at: str = ""
     """Date and time (ISO 8601) of the newest answer; empty where there is none."""
+    asked: int = 0
+    """The newest answer's request held so many of the messages."""
+    last_usage: Usage | None = None
+    """What the newest answer's request took; ``None`` where that is not known or history was rewritten since."""
     earlier: tuple[Earlier, ...] = ()
     """The conversation before its last compactions, newest last."""
 
@@ -94,6 +98,8 @@ def load(path: Path, *, longest_line: int = LONGEST_LINE) -> Loaded:
         notes=(*notes, *replay.notes),
         version=replay.version,
         answered_at=replay.answered_at,
+        asked=replay.asked,
+        last_usage=replay.last_usage,
         earlier=tuple(replay.earlier),
     )
 

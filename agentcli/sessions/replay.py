@@ -55,6 +55,10 @@ class Replay:
     written: list[str] = field(default_factory=list)
     answered_at: str = ""
     """Date and time (ISO 8601) of the newest answer."""
+    asked: int = 0
+    """The newest answer's request held so many of the messages."""
+    last_usage: Usage | None = None
+    """Of the newest answer; ``None`` where it is not known or its request is no longer the conversation's beginning."""
     earlier: list[Earlier] = field(default_factory=list)
     """The conversation before its last compactions, newest last."""
     interrupted: bool = False
@@ -73,6 +77,8 @@ class Replay:
                 self._message(message)
                 if message.role == "assistant":
                     self.answered_at = str(entry.get("time") or "")
+                    self.asked = len(self.messages) - 1
+                    self.last_usage = Usage(**entry["usage"]) if entry.get("usage") else None
                 new = [str(w) for w in entry.get("written") or ()]
                 self.written += [w for w in new if w not in self.written]
             case "result":
@@ -132,6 +138,7 @@ class Replay:
     def _history(self, messages: list[Message]) -> None:
         self.messages = messages
         self.context_tokens = self.measured = 0
+        self.last_usage = None
         self.deltas.clear()
         self.results.clear()
 

@@ -257,3 +257,29 @@ async def test_a_killed_session_reads_what_its_last_step_had_sent(stage: Stage) 
     assert after.cache is not None
     assert before.cache is not None
     assert after.cache.read >= before.cache.total
+
+
+async def test_the_first_request_after_a_resume_is_judged_against_the_last_one_before(stage: Stage) -> None:
+    async with stage.session() as session:
+        await stage.say(session, "Look.", reply(tool_use("Read", {"file_path": str(stage.project / "a.py")})), "Seen.")
+        known = session.monitor.last
+        assert known is not None
+        left_there = known.usage.cache_read + known.usage.cache_write
+    async with stage.session(resume=NEWEST) as session:
+        await stage.say(session, "next", "Yes.")
+        same = session.monitor.last
+        assert same is not None
+        assert (same.before, same.readable, same.lost, same.cause) == (left_there, left_there, 0, "")
+    stage.clock.advance(7200)
+    async with stage.session(resume=NEWEST) as session:
+        await stage.say(session, "later", "Yes.")
+        cold = session.monitor.last
+        assert cold is not None
+        assert cold.lost > 0
+        assert (cold.cause.partition(" 2")[0], cold.expected, cold.alert) == ("idle", True, False)
+    async with stage.session(resume=NEWEST, model="claude-haiku-4-5") as session:
+        await stage.say(session, "other", "Yes.")
+        other = session.monitor.last
+        assert other is not None
+        assert other.cause.startswith("model changed")
+        assert other.expected
