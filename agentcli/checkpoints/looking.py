@@ -8,12 +8,11 @@ one at the turn's end have to do; a command that may destroy has always one befo
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable
 
 from agentcli.checkpoints.commandline import LineFacts
 from agentcli.checkpoints.log import Log
-from agentcli.checkpoints.shadow import GaveUp, Shadow
+from agentcli.checkpoints.shadow import GaveUp, Shadow, TooSlow
 from agentcli.checkpoints.state import Change
 
 CLOSE_WITHIN = 2.0
@@ -41,6 +40,7 @@ class Looking:
         """How many changes there were at the last look; -1: there was none."""
         self._in_turn = False
         self._task: asyncio.Task[None] | None = None
+        self._copying: asyncio.Task[None] | None = None
 
     @property
     def shadow(self) -> Shadow:
@@ -52,10 +52,11 @@ class Looking:
         self._in_turn = False
 
     async def command_begins(self, line: LineFacts) -> None:
+        told = not self.off
         if line.destroys or not self.shadow.slow or not self._in_turn:
             await self._look()
         if self.off:
-            if line.destroys:
+            if line.destroys and not told:
                 self._tell(f"destroys {self._ended}", f"The project was not copied before this command: {self.off}.")
             return
         self._log().runs(True)
@@ -77,14 +78,15 @@ class Looking:
             await self._settle()
 
     async def close(self) -> None:
-        task = self._task
-        if task is None:
-            return
-        await asyncio.wait({task}, timeout=CLOSE_WITHIN)
-        if not task.done():
+        if self._copying is not None:
+            self._copying.cancel()
+        tasks = {t for t in (self._task, self._copying) if t is not None}
+        if tasks:
+            await asyncio.wait(tasks, timeout=CLOSE_WITHIN)
+        left = [task for task in tasks if not task.done()]
+        for task in left:
             task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        await asyncio.gather(*left, return_exceptions=True)
 
     async def _settle(self) -> None:
         while True:
@@ -114,24 +116,52 @@ class Looking:
             self._position = len(log.changes)
             try:
                 found = await self.shadow.look()
+            except TooSlow as error:
+                self._go_on_alone(str(error))
+                return
             except GaveUp as error:
                 self._give_up(str(error))
                 return
             self._in_turn = True
             self._seen = ended
             for change in found if own else ():
-                self._found(change, position if position >= 0 else len(log.changes))
+                self._found(change, position)
 
     def _found(self, change: Change, position: int) -> None:
-        """What the session noted of the file since the last look stands already."""
+        """What the session noted of the file since the last look (of a process that was killed: at all) stands."""
+        if position < 0 and self._log().left(change.path) == (True, change.after):
+            return
+        position = position if position >= 0 else len(self._log().changes)
         before = self._log().since(change.path, position, change.before)
         if before != change.after:
             self._log().found(Change(change.path, before, change.after))
 
-    def _give_up(self, reason: str) -> None:
+    def _go_on_alone(self, reason: str) -> None:
+        """Commands don't wait for a large project to be copied; it is copied beside them, and counts from then on."""
+        self._stop(reason)
+        self._tell(
+            "slow",
+            f"{reason[:1].upper()}{reason[1:]}; it goes on in the background. What shell commands change until then "
+            "can't be taken back by /rewind. Files that edit tools change, or that a command names, can.",
+        )
+        self._copying = asyncio.create_task(self._copy())
+
+    async def _copy(self) -> None:
+        try:
+            await self.shadow.look(patient=True)
+        except GaveUp as error:
+            self._give_up(str(error))
+            return
+        self.off = ""
+        self._seen, self._position = self._ended, len(self._log().changes)
+
+    def _stop(self, reason: str) -> None:
         self.off = reason
         self._seen = self._ended
         self._log().runs(False)
+
+    def _give_up(self, reason: str) -> None:
+        self._stop(reason)
         self._tell(
             "shadow",
             f"What shell commands change can't be taken back by /rewind in this session: {reason}. Files that edit "

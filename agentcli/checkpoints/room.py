@@ -86,6 +86,11 @@ class CheckpointRoom:
             background=bool(call.input.get("run_in_background")),
         )
 
+    @property
+    def waiting(self) -> str:
+        """Why commands are not covered (yet): the project is still being copied, or can't be; empty otherwise."""
+        return self._looking.off
+
     async def begin_anew(self, folder: Callable[[], Path]) -> None:
         """A new conversation: its changes are kept in another folder."""
         await self.close()

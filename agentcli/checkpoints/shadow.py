@@ -26,6 +26,8 @@ from agentcli.settings.git import QUIET
 
 SECONDS = 10.0
 """The time that one look may take."""
+PATIENCE = 300.0
+"""The time for one that nobody waits for."""
 MOST_FILES = 50_000
 MOST_BYTES = 512 * 1024 * 1024
 """Of new content, in one look."""
@@ -42,9 +44,14 @@ class GaveUp(Exception):
     """The project can't be looked at; the text says why."""
 
 
+class TooSlow(GaveUp):
+    """The time was over.  What was copied until then is not copied again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     seconds: float = SECONDS
+    patience: float = PATIENCE
     files: int = MOST_FILES
     content: int = MOST_BYTES
     store: int = STORE_BYTES
@@ -86,24 +93,31 @@ class Shadow:
         self._fresh = False
         """Nothing was known before: what the next look finds was always there."""
         self._used: int | None = None
-        self._deadline = 0.0
+        self._seconds = self._deadline = 0.0
 
     @property
     def missing(self) -> bool:
         """Whether there is no git."""
         return self._git is None or not os.path.isabs(self._git)
 
-    async def look(self) -> list[Change]:
+    async def look(self, *, patient: bool = False) -> list[Change]:
         """What is different from the last look, by content, kind and executable bit.  ``GaveUp`` where that can't be
-        told; the look before stays the last one then."""
+        told; the look before stays the last one then.  ``patient``: it may take longer, nobody waits for it."""
         began = time.monotonic()
-        self._deadline = began + self._bounds.seconds
+        self._seconds = self._bounds.patience if patient else self._bounds.seconds
+        self._deadline = began + self._seconds
+        first = self.first
         try:
             found = await self._look()
         except (OSError, SetupError) as error:
             raise GaveUp(getattr(error, "strerror", None) or str(error)) from error
-        self.slow = time.monotonic() - began > self._bounds.seconds / 10
+        self.slow = not first and time.monotonic() - began > self._bounds.seconds / 10
         return found
+
+    @property
+    def first(self) -> bool:
+        """Whether nothing has been looked at yet."""
+        return self._known is None or self._fresh
 
     async def _look(self) -> list[Change]:
         if self._known is None:
@@ -222,6 +236,9 @@ class Shadow:
     ) -> bytes:
         """git's output.  ``GaveUp`` when it fails or the time is over."""
         assert self._git is not None
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise self._too_slow()
         git = (self._git, *_SAFE)
         finished = await self._processes.run(
             ("/bin/sh", "-c", shell, "sh", *git) if shell else (*git, *words),
@@ -229,12 +246,12 @@ class Shadow:
             env=env or self._environment(),
             stdin=stdin or "null",
             stderr="collect",
-            timeout=max(self._deadline - time.monotonic(), 0.1),
+            timeout=left,
             limits=_OUTPUT,
         )
         if finished.timed_out:
             self._unlock()
-            raise GaveUp(f"looking at it took longer than {self._bounds.seconds:g} s")
+            raise self._too_slow()
         if finished.output.dropped:
             raise GaveUp("it has too many files")
         if finished.exit_code:
@@ -244,6 +261,9 @@ class Shadow:
             last = (errors.decode("utf-8", "replace").strip().splitlines() or ["no reason given"])[-1]
             raise GaveUp(f"git: {last}")
         return finished.output.head + finished.output.tail
+
+    def _too_slow(self) -> TooSlow:
+        return TooSlow(f"copying what is new in the project took longer than {self._seconds:g} s")
 
     def _unlock(self) -> None:
         for lock in self._folder.glob("*.lock"):
