@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
+from pathlib import Path
 
 from agentcli.commands.base import Command, CommandContext, CommandResult
 from agentcli.errors import UserError
 from agentcli.ports.frontend import Choice
 
-_SHOWN = 20
+_SHOWN = 12
+"""Few enough that there is room for a look into the one that is chosen."""
 
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
@@ -21,9 +24,16 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
         raise UserError(f"No session matches {arguments!r}." if arguments else "There is no earlier session here.")
     if len(found) == 1 and arguments:
         return CommandResult(resume=found[0].id)
-    choices = [Choice(i.id, i.label, _when(i.modified)) for i in found[:_SHOWN]]
+    choices = [Choice(i.id, i.label, _when(i.modified), partial(_preview, i.path)) for i in found[:_SHOWN]]
     picked = await context.dialogs.choose("Go on with", choices)
     return CommandResult(resume=picked) if picked else CommandResult()
+
+
+def _preview(path: Path) -> list[str]:
+    """The conversation's last words."""
+    from agentcli.sessions import last_words
+
+    return [f"{'❯' if role == 'user' else '·'} {text}" for role, text in last_words(path)]
 
 
 def _when(seconds: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,9 +26,12 @@ class UserInput:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
+    """``preview`` gives lines about it, shown while it is the one that Enter would take."""
+
     value: str
     label: str
     description: str = ""
+    preview: Callable[[], Sequence[str]] | None = None
 
 
 class Dialogs(Protocol):

@@ -1,7 +1,7 @@
 """Session files: the append-only journal, reading it back, finding and continuing sessions."""
 
 from agentcli.sessions.export import to_json, to_markdown
-from agentcli.sessions.index import SessionInfo, describe, list_sessions, search
+from agentcli.sessions.index import SessionInfo, describe, last_words, list_sessions, search
 from agentcli.sessions.journal import FileJournal, MemoryJournal
 from agentcli.sessions.load import Loaded, load, restored_cache
 from agentcli.sessions.lock import Owner, SessionLock, acquire, owner
@@ -26,6 +26,7 @@ __all__ = [
     "describe",
     "expired",
     "find",
+    "last_words",
     "list_sessions",
     "load",
     "owner",

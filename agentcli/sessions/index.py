@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentcli.messages import message_from_record
+from agentcli.messages import TextBlock, message_from_record
 from agentcli.sessions.journal import DELTA_START
 from agentcli.text import clean, one_line
 
 HEAD = 512 * 1024
 """Bytes at the beginning of a file in which its first prompt is looked for."""
+TAIL = 256 * 1024
+"""Bytes at the end of a file in which the last words are looked for."""
 TITLE_START = b'{"v":1,"kind":"title"'
 
 
@@ -62,6 +64,36 @@ def describe(path: Path) -> SessionInfo | None:
         return None
     cwd, prompt = _beginning(head.split(b"\n"))
     return SessionInfo(path.stem, path, stat.st_mtime, stat.st_size, cwd, prompt, title)
+
+
+def last_words(path: Path, count: int = 4) -> list[tuple[str, str]]:
+    """(role, text on one line) of the last messages with words in them, oldest first; nothing where the file can't be
+    read."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - TAIL))
+            lines = file.read().split(b"\n")
+    except OSError:
+        return []
+    found: list[tuple[str, str]] = []
+    for line in reversed(lines):
+        entry = _parsed(line)
+        text = one_line(_said(entry), 400) if entry.get("kind") == "message" else ""
+        if text:
+            found.append((str(entry["message"]["role"]), text))
+        if len(found) == count:
+            break
+    return found[::-1]
+
+
+def _said(entry: dict[str, Any]) -> str:
+    """The words of a message, of a person or of the model."""
+    try:
+        message = message_from_record(entry["message"])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return ""
+    own = [b.text for b in message.content if isinstance(b, TextBlock) and b.origin in ("user", "model")]
+    return clean(" ".join(own))
 
 
 def search(infos: Iterable[SessionInfo], query: str) -> list[SessionInfo]:

@@ -299,7 +299,10 @@ async def test_resume_offers_earlier_sessions(project: Path) -> None:
         run.dialogs.answers = [first, None]
         assert await run("resume") == CommandResult(resume=first)
         assert await run("resume") == CommandResult()
-        assert [c.label for c in run.dialogs.seen[0][1]] == ["Fix the parser"]
+        [offered] = run.dialogs.seen[0][1]
+        assert offered.label == "Fix the parser"
+        assert offered.preview is not None
+        assert list(offered.preview()) == ["❯ Fix the parser", "· First answer."]
         with pytest.raises(UserError, match="No session matches 'nothing like it'"):
             await run("resume nothing like it")
     client = ScriptedClient([])

@@ -8,6 +8,7 @@ from pathlib import Path
 from agentcli.commands.base import Command, CommandContext, CommandResult
 from agentcli.errors import UserError
 from agentcli.events import StepStarted
+from agentcli.model.report import table
 from agentcli.ports.frontend import Choice, UserInput
 from tests.ui.scripted import Pause, ScriptedSession
 from tests.ui.theatre import Theatre, theatre
@@ -32,6 +33,16 @@ async def _probe(context: CommandContext, arguments: str) -> CommandResult:
                 "Which?", [Choice("a", "Alpha", "the first"), Choice("b", "Beta")], current="b"
             )
             return CommandResult(f"picked {picked}")
+        case ["preview"]:
+            offered = [
+                Choice("a", "Alpha", preview=lambda: ["first words", "x" * 200]),
+                Choice("b", "Beta", preview=lambda: ["other\x1b[2J words"]),
+            ]
+            return CommandResult(f"picked {await context.dialogs.choose('Which?', offered)}")
+        case ["table"]:
+            heads = ("request", "of", "input", "cache read", "cost")
+            rows = [("1", "conversation", "12.3k", "100k", "$0.02"), ("2", "compaction", "1.2M", "", "$1.02")]
+            return CommandResult("\n".join(table(heads, rows)))
         case ["confirm"]:
             return CommandResult(f"confirmed {await context.dialogs.confirm('Sure?', detail='It is much.')}")
         case ["edit"]:
@@ -52,6 +63,26 @@ def probing(session: ScriptedSession | None = None, **options: object):
 async def probe(show: Theatre, word: str, seen: str) -> None:
     show.keys(f"/probe {word}\r")
     await show.see(seen)
+
+
+async def test_a_choice_shows_what_it_is_about() -> None:
+    async with probing() as show:
+        await probe(show, "preview", "first words")
+        show.keys("\x1b[B")
+        await show.see("other")
+        await show.gone("first words")
+        show.keys("\r")
+        await show.see("picked b")
+
+
+async def test_a_table_that_is_too_wide_is_shown_row_by_row() -> None:
+    async with probing(columns=40) as show:
+        await probe(show, "table", "request 2")
+        for line in ("request 1", "  of conversation, input 12.3k,", "  cache read 100k, cost $0.02"):
+            assert line in show.screen
+    async with probing(columns=80) as show:
+        await probe(show, "table", "compaction")
+        assert any(line.split()[:5] == ["request", "of", "input", "cache", "read"] for line in show.screen.splitlines())
 
 
 async def test_text_is_markdown() -> None:

@@ -30,6 +30,8 @@ class TerminalDialogs:
             return None
         selected = next((n for n, c in enumerate(choices) if c.value == current), 0)
         modal = Modal(self._body(title), options, selected=selected)
+        if any(c.preview for c in choices):
+            modal.body = self._with_preview(self._body(title), modal, choices)
         return (await self._screen.modals.ask(modal)).value
 
     async def confirm(self, question: str, *, detail: str = "") -> bool:
@@ -47,6 +49,22 @@ class TerminalDialogs:
 
     async def show(self, text: str) -> None:
         self._screen.view.markdown(text)
+
+    def _with_preview(self, head: Body, modal: Modal, choices: Sequence[Choice]) -> Body:
+        """The title, and below it what the chosen option is about, each read once."""
+        read: dict[int, Sequence[str]] = {}
+
+        def body(width: int, height: int) -> list[Fragments]:
+            preview = choices[modal.selected].preview
+            if modal.selected not in read:
+                read[modal.selected] = preview() if preview else ()
+            lines = [
+                Text(f"  {safe(line)}", style="dim", no_wrap=True, overflow="ellipsis") for line in read[modal.selected]
+            ]
+            below = self._screen.view.sheet.pen.fragments(Group(*lines), width) if lines else []
+            return [*head(width, height), *below]
+
+        return body
 
     def _body(self, title: str, detail: str = "") -> Body:
         head = Text(safe(title), style="accent")

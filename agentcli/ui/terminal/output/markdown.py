@@ -12,6 +12,7 @@ from rich.text import Text
 
 from agentcli.ui.terminal.output.blocks import BlockSplitter, Piece
 from agentcli.ui.terminal.output.pen import safe
+from agentcli.ui.terminal.output.records import fits, records
 from agentcli.ui.terminal.theme import Theme
 
 CONTEXT_LINES = 40
@@ -128,6 +129,16 @@ def _machinery() -> tuple[Any, Any]:
         def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
             yield Text("─" * min(options.max_width, 40), style="dim")
 
+    class FittingTable(m.TableElement):
+        def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+            header = self.header.row if self.header is not None else None
+            heads = [cell.content for cell in header.cells] if header is not None else []
+            rows = [[cell.content for cell in row.cells] for row in self.body.rows] if self.body is not None else []
+            if fits(heads, rows, options.max_width):
+                yield from super().__rich_console__(console, options)
+            else:
+                yield from records(heads, rows, options.max_width)
+
     class OurMarkdown(m.Markdown):
         elements: ClassVar[dict[str, Any]] = {
             **m.Markdown.elements,
@@ -135,6 +146,7 @@ def _machinery() -> tuple[Any, Any]:
             "fence": PlainCode,
             "code_block": PlainCode,
             "hr": ThinRule,
+            "table_open": FittingTable,
         }
 
     return OurMarkdown(""), MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
