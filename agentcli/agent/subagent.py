@@ -11,7 +11,7 @@ from agentcli.agent.agent import Agent
 from agentcli.agent.closing import to_the_end
 from agentcli.agent.rooms import Limits, Rooms
 from agentcli.agent.state import SessionState
-from agentcli.agent.subagent_budget import Purse
+from agentcli.agent.subagent_budget import Purse, Watch
 from agentcli.errors import Bug, ToolError
 from agentcli.events import Emit, Event, FromSubagent, Notice, StepStarted, TurnFinished
 from agentcli.messages import Usage
@@ -20,13 +20,14 @@ from agentcli.ports.frontend import UserInput
 from agentcli.ports.permissions import HookEvent
 from agentcli.ports.prompt import Reminder
 from agentcli.ports.tools import AgentBudget, AgentReport
+from agentcli.processes import owned_by
 from agentcli.text import clean, head_tail
 
 if TYPE_CHECKING:
     from agentcli.agent.subagent_crew import Crew
 
 MAX_REPORT = 32_000
-"""Characters of a report that reach the caller; the whole of a longer one is in a file."""
+"""Characters of a report that reach the caller unless something else is set; the whole of a longer one is in a file."""
 REPORT = (
     "Another agent gave you this task and gets nothing but your last answer. Make that a report of what it needs to go "
     "on: 1,000 to 2,000 tokens at most, usually less. Nobody answers questions meanwhile: decide, and say what you "
@@ -55,6 +56,10 @@ class Kit:
     ready: Callable[[], Awaitable[None]] = _at_once
     close: Callable[[], Awaitable[list[str]]]
     spill: Callable[[str, str], Path]
+    longest: int = MAX_REPORT
+    """Characters of a report that reach the caller."""
+    stall: float = 0.0
+    """Seconds without a sign of life after which one in the background is ended; 0: never."""
     transcript: str = ""
     """Path of the transcript, where it is stored."""
 
@@ -102,6 +107,7 @@ class Subagent:
         self.report = AgentReport("")
         self._budget = budget
         self._purse = Purse(budget, self.interrupt)
+        self._watch = Watch(0, self.interrupt)
         self._kit: Kit | None = None
         self._agent: Agent | None = None
         self._crew: Crew | None = None
@@ -123,12 +129,14 @@ class Subagent:
         crew.account, crew.owner = kit.state.spend, self
         self._kit, self._crew = kit, crew
         self._agent = Agent(kit.state, kit.rooms, kit.limits)
+        self._watch = Watch(kit.stall, self.interrupt)
 
     def wrapped(self, emit: Emit) -> Emit:
         """Sends the agent's events up, and counts the requests in them."""
 
         def up(event: Event) -> None:
             emit(FromSubagent(self.kind, self.call_id, event))
+            self._watch.heard(event)
             while isinstance(event, FromSubagent):
                 event = event.event
             if isinstance(event, StepStarted):
@@ -142,6 +150,11 @@ class Subagent:
     def over(self) -> bool:
         """Whether its budget is used up, or that of an agent above it."""
         return bool(self._purse.reason) or (self._above is not None and self._above.over)
+
+    @property
+    def _aside(self) -> bool:
+        """Whether nobody waits for it, or for an agent above it."""
+        return self.background or (self._above is not None and self._above._aside)
 
     @property
     def kind(self) -> str:
@@ -191,10 +204,14 @@ class Subagent:
             await kit.ready()
             if not kit.state.messages:
                 await self._start_hook(kit)
-            finished = await agent.run_turn(UserInput(clean(prompt)))
+            if self._aside:
+                self._watch.open()
+            with owned_by(self.id):
+                finished = await agent.run_turn(UserInput(clean(prompt)))
         except ToolError as error:
             cause = str(error)
         finally:
+            self._watch.close()
             reason = self._purse.reason
             await to_the_end(self._end(kit, crew))
         self.report = self._reported(kit, finished, reason) if finished else self._made(cause, is_error=True)
@@ -233,9 +250,11 @@ class Subagent:
 
     def _reported(self, kit: Kit, finished: TurnFinished, reason: str) -> AgentReport:
         text = finished.text.strip()
+        silent = self._watch.reason
         done = finished.outcome == "completed" and not reason
         if not done:
-            why = f"its budget is used up ({reason})" if reason else finished.error or f"it was {finished.outcome}"
+            ending = silent or finished.error or f"it was {finished.outcome}"
+            why = f"its budget is used up ({reason})" if reason else ending
             said = f"\n\nIts last words:\n{text or self._last_words()}" if text or self._last_words() else ""
             text = f"The agent stopped before it was done: {why}.{said}"
         elif not text:
@@ -243,7 +262,7 @@ class Subagent:
         return self._made(self._fitting(kit, text), is_error=not done)
 
     def _fitting(self, kit: Kit, text: str) -> str:
-        cut = head_tail(text, MAX_REPORT)
+        cut = head_tail(text, kit.longest)
         if cut.dropped:
             try:
                 where = f"the whole report is in {kit.spill(text, '.md')}"

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import fields
 
+from agentcli.events import Event, ToolFinished, ToolStarted
 from agentcli.messages import Usage
 from agentcli.ports.tools import AgentBudget
 
@@ -59,6 +60,48 @@ class Purse:
         if not self.reason:
             self.reason = reason
             self._stop()
+
+
+class Watch:
+    """Calls ``stop`` once when a working agent has given no sign of life for ``seconds`` (0: never), although no call
+    of it runs: calls have bounds of their own, and a question may wait for the user.  ``reason`` says so then."""
+
+    def __init__(self, seconds: float, stop: Callable[[], None]) -> None:
+        self.reason = ""
+        self._seconds = seconds
+        self._stop = stop
+        self._calls: set[str] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._watching = False
+
+    def open(self) -> None:
+        self._watching = self._seconds > 0
+        self._calls.clear()
+        self._again()
+
+    def close(self) -> None:
+        self._watching = False
+        self._again()
+
+    def heard(self, event: Event) -> None:
+        match event:
+            case ToolStarted(tool_use_id=id):
+                self._calls.add(id)
+            case ToolFinished(tool_use_id=id):
+                self._calls.discard(id)
+            case _:
+                pass
+        self._again()
+
+    def _again(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        waits = self._watching and not self._calls
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._late) if waits else None
+
+    def _late(self) -> None:
+        self.reason = f"there was no sign of life for {self._seconds:g} s"
+        self._stop()
 
 
 def narrower(one: AgentBudget, other: AgentBudget) -> AgentBudget:

@@ -60,6 +60,8 @@ class Crew:
         self.office = office
         self.account: Callable[[str, Usage, float | None], None] = lambda model, usage, cost: None
         self.owner: Subagent | None = None
+        self.kinds: frozenset[str] | None = None
+        """The kinds that it may hire; ``None``: every one."""
         self._emit = emit
         self._depth = depth
         self._members: dict[str, Subagent] = {}
@@ -85,6 +87,9 @@ class Crew:
         depth = self._depth + 1
         if depth > office.depth:
             raise ToolError(f"Agents may nest {office.depth} deep, and this one stands there. Do the work yourself.")
+        if self.kinds is not None and order.agent.lower() not in self.kinds:
+            may = ", ".join(sorted(self.kinds)) or "none"
+            raise ToolError(f"You can't start {order.agent!r}. Kinds of agents that you may start: {may}.")
         id = office.next_id()
         office.enter(id)
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -52,13 +52,28 @@ class AgentDefinition:
 
     def allows(self, tool: str) -> bool:
         """Whether the agent has the tool; what is disallowed wins.  ``Agent(a, b)`` in the list is ``Agent``."""
-        plain = {t.partition("(")[0] for t in self.tools} if self.tools is not None else None
-        return tool not in self.disallowed_tools and (plain is None or tool in plain)
+        return tool not in self.disallowed_tools and (self.tools is None or tool in plain_names(self.tools))
 
     @property
     def read_only(self) -> bool:
         """A built-in agent that only looks: it gets no memory files."""
         return self.scope == "built-in" and self.tools is not None
+
+
+def plain_names(tools: Iterable[str]) -> set[str]:
+    """The tools of a list, without what stands in parentheses; ``Task`` is the old name of ``Agent``."""
+    names = {t.partition("(")[0] for t in tools}
+    return names | {"Agent"} if "Task" in names else names
+
+
+def agent_kinds(tools: Iterable[str] | None) -> frozenset[str] | None:
+    """The kinds of agents, in lower case, that ``Agent(a, b)`` in a list of tools allows to start; ``None``: every one,
+    as ``Agent`` alone does."""
+    forms = [t.partition("(") for t in tools or ()]
+    given = [inner.rstrip(")") for name, _, inner in forms if name in ("Agent", "Task")]
+    if not given or not all(given):
+        return None
+    return frozenset(kind.strip().lower() for inner in given for kind in inner.split(",") if kind.strip())
 
 
 def parse_agent(document: Document, place: Place) -> tuple[AgentDefinition | None, list[str]]:

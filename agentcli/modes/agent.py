@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agentcli.extend.agents import agent_kinds, plain_names
 from agentcli.prompt.effective import LevelText, given
 
 
@@ -17,6 +18,8 @@ class MainThreadAgent:
     tools: tuple[str, ...] | None = None
     disallowed_tools: tuple[str, ...] = ()
     model: str | None = None
+    initial_prompt: str = ""
+    """Said to it in front of the first thing that the user says, or alone where they say nothing."""
 
     def level(self) -> LevelText:
         """The agent level.  The body as it was read at the start: an edited file counts from the next session on."""
@@ -24,4 +27,9 @@ class MainThreadAgent:
 
     def allows(self, tool: str) -> bool:
         """Whether the agent has the tool; what is disallowed wins."""
-        return tool not in self.disallowed_tools and (self.tools is None or tool in self.tools)
+        return tool not in self.disallowed_tools and (self.tools is None or tool in plain_names(self.tools))
+
+    @property
+    def kinds(self) -> frozenset[str] | None:
+        """The kinds of agents that it may start; ``None``: every one."""
+        return agent_kinds(self.tools)

@@ -37,6 +37,8 @@ HARMLESS = frozenset(
     | {"EnterPlanMode", "ExitPlanMode", "ListMcpResources"}
 )
 """Tools that change nothing outside of the session, or that ask by themselves."""
+DEFAULT_AGENT = "general-purpose"
+"""The kind of an agent for which no kind is named."""
 NAMES_NOTHING = Verdict("allow", "no file has a NUL character in its name")
 """Nobody needs to be asked: the tool refuses it in words for the model."""
 
@@ -113,6 +115,8 @@ def _named(rule: Rule, values: Mapping[str, Any]) -> bool:
     keys = {"Agent": ("subagent_type", "agent"), "Skill": ("skill", "name", "command"), "SlashCommand": ("command",)}
     value = next((v for k in keys[rule.tool] if isinstance(v := values.get(k), str)), "").removeprefix("/")
     wanted = rule.pattern.removeprefix("/")
+    if rule.tool == "Agent":
+        return (value or DEFAULT_AGENT).lower() == wanted.lower()
     if wanted.endswith((" *", ":*")):
         return value == wanted[:-2] or value.startswith(wanted[:-2] + " ")
     return value == wanted

@@ -13,6 +13,7 @@ Each command runs in a session of its own under a small supervisor process (``su
 from agentcli.processes.environment import KEYS, environment, without_keys
 from agentcli.processes.manager import ProcessManager, Stderr, Stdin, Stdout
 from agentcli.processes.output import Collector, Limits, Output, Page
+from agentcli.processes.owner import owned_by
 from agentcli.processes.pipes import Input
 from agentcli.processes.running import GRACE, Finished, Running
 
@@ -31,5 +32,6 @@ __all__ = [
     "Stdin",
     "Stdout",
     "environment",
+    "owned_by",
     "without_keys",
 ]

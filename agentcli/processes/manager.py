@@ -142,6 +142,19 @@ class ProcessManager:
             running.stdin = None
         return running
 
+    async def end_left(self, owner: str) -> int:
+        """Ends what the finished commands of an owner left running; how many of them did."""
+        left = [running for running in self._running if running.left and running.owner == owner]
+        for running in left:
+            running.order_end(grace=min(self._grace, 1.0))
+        try:
+            async with asyncio.timeout(CLOSE_WITHIN):
+                for running in left:
+                    await running.wait_ended()
+        except TimeoutError:
+            pass  # the order stands: its supervisor goes on trying
+        return len(left)
+
     async def close(self, *, within: float = CLOSE_WITHIN) -> None:
         """Ends everything that is left, all at once, and removes our temporary directory.  Safe to call twice.
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agentcli.processes.output import Collector, Output
+from agentcli.processes.owner import owner
 from agentcli.processes.pipes import Input
 
 GRACE = 2.0
@@ -45,6 +46,8 @@ class Finished:
 class Running:
     """A started command.  Made by ``ProcessManager.start``; lives on the loop that made it.
 
+    ``owner`` is the one for whom it was started.
+
     ``stdin`` is ``None`` unless a pipe was asked for; ``stdout`` and ``stderr`` are streams where pipes were asked
     for.  ``pid`` leads a session and process group of its own.
     """
@@ -56,6 +59,7 @@ class Running:
         self._seconds: float | None = None
         self._wait_status: int | None = None
         self._strays = False
+        self.owner = owner()
         self._flooded = False
         self._open_outputs = 0
         self._activity = asyncio.Event()
@@ -143,6 +147,11 @@ class Running:
     def exited(self) -> bool:
         """Whether the command itself has ended."""
         return self._exited.is_set()
+
+    @property
+    def left(self) -> bool:
+        """Whether the command has ended and something that it started goes on."""
+        return self.exited and self._strays and not self.ended
 
     @property
     def ended(self) -> bool:

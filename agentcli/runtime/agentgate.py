@@ -19,6 +19,20 @@ OVERRIDING: frozenset[PermissionMode] = frozenset({"bypassPermissions", "acceptE
 PATHS = ("file_path", "notebook_path", "path")
 
 
+def rules_in(tree: Path, home: Path, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    """In a worktree, what rules say of the session's checkout holds for the same files there.  What they guard stays
+    guarded in both."""
+    there = []
+    for rule in rules:
+        base = rule.base.resolve() if rule.base is not None and rule.kind == "path" else None
+        moved = base is not None and base.is_relative_to(home)
+        if base is not None and moved:
+            there.append(replace(rule, base=tree / base.relative_to(home)))
+        if not moved or rule.behavior != "allow":
+            there.append(rule)
+    return tuple(there)
+
+
 @dataclass(slots=True, kw_only=True)
 class AgentGate:
     """The session's policy, for an agent that works in a place of its own and may have a mode of its own.
@@ -68,15 +82,5 @@ class AgentGate:
         return replace(policy, mode=self.mode, ground=ground, rules=self._rules(policy.rules))
 
     def _rules(self, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-        """In a worktree, what rules say of the session's checkout holds for the same files there.  What they guard
-        stays guarded in both."""
-        if self.site.tree is None:
-            return rules
-        there = []
-        for rule in rules:
-            base = self.site.counterpart(rule.base) if rule.base is not None and rule.kind == "path" else None
-            if base is not None:
-                there.append(replace(rule, base=base))
-            if base is None or rule.behavior != "allow":
-                there.append(rule)
-        return tuple(there)
+        tree = self.site.tree
+        return rules if tree is None else rules_in(tree.path, tree.home, rules)

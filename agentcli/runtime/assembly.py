@@ -317,7 +317,9 @@ class Assembly:
             servers=self.servers,
             checkpoints=self.checkpoints,
         )
-        return main_crew(parent, self.events.emit)
+        crew = main_crew(parent, self.events.emit)
+        crew.kinds = self.main_agent.kinds if self.main_agent is not None else None
+        return crew
 
     def _granted(self) -> list[str]:
         """What the user has allowed while the session ran."""

@@ -15,10 +15,12 @@ from agentcli.permissions.confinement import Confinement, read_confinement
 from agentcli.permissions.gate import Gate
 from agentcli.ports.sandbox import Wrap
 from agentcli.ports.tools import Workspace
+from agentcli.runtime.agentgate import rules_in
 from agentcli.runtime.world import World
 from agentcli.sandbox.confines import Guarded
 from agentcli.sandbox.mechanism import Mechanism, Missing, find_mechanism
 from agentcli.sandbox.room import Sandbox, read_wishes
+from agentcli.settings.git import git_root
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,5 +107,7 @@ def make_sandbox(
 
 def _guarded(gate: Gate, workspace: Workspace) -> Guarded:
     policy = gate.policy()
-    policy = replace(policy, ground=replace(policy.ground, workspace=workspace))
+    home, tree = git_root(policy.ground.workspace.start), git_root(workspace.start)
+    rules = rules_in(tree, home, policy.rules) if tree and home and tree != home else policy.rules
+    policy = replace(policy, ground=replace(policy.ground, workspace=workspace), rules=rules)
     return Guarded(denied_files(policy, "Read"), denied_files(policy, "Edit"))

@@ -8,19 +8,19 @@ from dataclasses import replace
 from agentcli.agent.reminders import Reminders
 from agentcli.agent.rooms import Rooms
 from agentcli.agent.sources import ChangedFilesSource, DateSource, HeadSource, ModeSource, TodoSource
-from agentcli.agent.state import SessionState
-from agentcli.agent.subagent import Hire, Kit
+from agentcli.agent.subagent import MAX_REPORT, Hire, Kit
 from agentcli.agent.subagent_crew import CrewReminders
-from agentcli.errors import ToolError, UserError
+from agentcli.env import number
+from agentcli.errors import UserError
 from agentcli.events import Event, Notice
 from agentcli.extend.agents import AgentDefinition
 from agentcli.memory import AgentNotes
-from agentcli.model.catalog import check_effort
 from agentcli.modes.plan import mode_texts
 from agentcli.ports.prompt import Reminder, ReminderSource
 from agentcli.prompt.context import PromptContext
 from agentcli.runtime.agent_servers import MISSING, named_servers, own_servers, server_rules
 from agentcli.runtime.agentgate import AgentGate
+from agentcli.runtime.agentstate import state_of
 from agentcli.runtime.agentview import AgentApprover, AgentPrompt, hooks_for
 from agentcli.runtime.deferred import BothServers, ServerTools, ServerView, listed
 from agentcli.runtime.extending import preloaded
@@ -29,7 +29,7 @@ from agentcli.runtime.searching import search_available
 from agentcli.runtime.site import Site
 from agentcli.runtime.worktree import Worktrees
 from agentcli.sessions import FileJournal, MemoryJournal, recorder
-from agentcli.text import one_line
+from agentcli.text import one_line, plural
 from agentcli.tools.jobs import JobReminders
 
 NOT_FOR_AGENTS = frozenset({"AskUserQuestion", "ExitPlanMode", "Sleep"})
@@ -38,6 +38,7 @@ DELEGATION = frozenset({"Agent", "SendMessage", "TaskStop"})
 NOTE_TOOLS = ("Read", "Write", "Edit")
 """What an agent with notes of its own has at least, for them alone where its definition leaves them out."""
 FOLDER = "subagents"
+STALL_MS = 600_000
 
 
 class Outfit:
@@ -51,7 +52,7 @@ class Outfit:
         self._definition = definition
         self._site = site
         self._worktrees = worktrees
-        self._state = _state(parent, hire, definition)
+        self._state = state_of(parent, hire, definition)
         self._notes = _notes(parent, definition)
         self._lent = frozenset(n for n in NOTE_TOOLS if not definition.allows(n)) if self._notes else frozenset()
         self._journal = self._opened_journal()
@@ -90,6 +91,8 @@ class Outfit:
             ready=self._ready,
             close=self._close,
             spill=self._contexts().spill,
+            longest=number("TASK_MAX_OUTPUT_LENGTH", MAX_REPORT, self._parent.world.env) or MAX_REPORT,
+            stall=number("CLAUDE_ASYNC_AGENT_STALL_TIMEOUT_MS", STALL_MS, self._parent.world.env) / 1000,
             transcript=str(self._journal.path) if isinstance(self._journal, FileJournal) else "",
         )
 
@@ -137,6 +140,8 @@ class Outfit:
         ended = await self._toolbox.end_jobs()
         if self._servers is not None:
             await self._servers.end()
+        left = await self._parent.means.processes.end_left(self._hire.id)
+        ended += [f"what {plural(left, 'command')} left running"] if left else []
         told = [f"Ended with the agent: {', '.join(ended)}."] if ended else []
         tree = self._site.tree if self._site.own else None
         if tree is not None and (kept := await self._worktrees.leave(tree)):
@@ -261,35 +266,3 @@ def _notes(parent: Parent, definition: AgentDefinition) -> AgentNotes | None:
     if definition.memory is None or parent.memory is None:
         return None
     return parent.memory.notes_of(definition.name, definition.memory)
-
-
-def _state(parent: Parent, hire: Hire, definition: AgentDefinition) -> SessionState:
-    model = _model(parent, hire, definition)
-    info = parent.models.info(model)
-    effort = hire.order.effort or definition.effort or parent.state.effort
-    return SessionState(
-        session_id=parent.state.session_id,
-        model=model,
-        start_date=parent.world.clock.now().date().isoformat(),
-        effort=check_effort(effort, info) if effort in info.efforts and effort else None,
-        thinking=parent.state.thinking if model == parent.state.model else "default",
-        conversation_id=f"{parent.state.session_id}/{hire.id}",
-        query_source="subagent",
-        interactive=False,
-    )
-
-
-def _model(parent: Parent, hire: Hire, definition: AgentDefinition) -> str:
-    """Environment, then the call, then the definition, then the parent's."""
-    own = parent.state.model
-    # A server with models of its own need not have those that built-in agents prefer.
-    foreign = definition.scope == "built-in" and not parent.models.info(own).known
-    kind = None if foreign else definition.model
-    forced = parent.world.env.get("CLAUDE_CODE_SUBAGENT_MODEL", "").strip()
-    named = next((n for n in (forced, hire.order.model, kind) if n and n != "inherit"), None)
-    if named is None:
-        return own
-    try:
-        return parent.models.resolve(named)
-    except UserError as error:
-        raise ToolError(f"model {named!r}: {error}") from error

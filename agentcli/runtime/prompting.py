@@ -141,10 +141,11 @@ def main_agent(world: World) -> MainThreadAgent | None:
     name = world.options.agent
     if not name:
         return None
-    from agentcli.extend.agents import find_agent
+    from agentcli.extend.agents import agents_from_json, find_agent
     from agentcli.paths import claude_home
 
-    definition = find_agent(
+    given = agents_from_json(world.options.agents) if world.options.agents.strip() else ()
+    definition = next((a for a in given if a.name == name), None) or find_agent(
         name, cwd=world.workspace.start, user=claude_home(world.env), trusted=world.settings.trusted
     )
     if definition is None:
@@ -155,6 +156,7 @@ def main_agent(world: World) -> MainThreadAgent | None:
         tools=definition.tools,
         disallowed_tools=definition.disallowed_tools,
         model=definition.model,
+        initial_prompt=definition.initial_prompt,
     )
 
 

@@ -41,10 +41,3 @@ class Site:
 
     def environment(self, world: World) -> Environment:
         return collect_environment(self.start, self.extra, env=world.env)
-
-    def counterpart(self, path: Path) -> Path | None:
-        """What a path of the session's checkout is in the worktree; ``None`` for any other path."""
-        if self.tree is None:
-            return None
-        real = path.resolve()
-        return self.tree.path / real.relative_to(self.tree.home) if real.is_relative_to(self.tree.home) else None

@@ -7,7 +7,8 @@ from dataclasses import replace
 from agentcli.agent.closing import to_the_end
 from agentcli.agent.subagent import Hire, Kit
 from agentcli.errors import ToolError, UserError
-from agentcli.extend.agents import AgentDefinition
+from agentcli.extend.agents import AgentDefinition, agent_kinds
+from agentcli.ports.tools import ToolCall
 from agentcli.runtime.outfit import FOLDER, Outfit
 from agentcli.runtime.parent import Parent
 from agentcli.runtime.site import Site
@@ -27,6 +28,7 @@ class Spawning:
 
     async def __call__(self, hire: Hire) -> Kit:
         definition = self._definition(hire)
+        hire.crew.kinds = agent_kinds(definition.tools)
         site = await self._site(hire, definition)
         try:
             return await Outfit(self._parent, hire, definition, site, self._worktrees).kit()
@@ -35,10 +37,16 @@ class Spawning:
             raise
 
     def _definition(self, hire: Hire) -> AgentDefinition:
+        """``ToolError`` for a kind that there is not, or that a rule ``Agent(KIND)`` denies, whoever asks for it and
+        however it is spelled."""
         try:
-            return self._parent.extensions.agent(hire.order.agent)
+            found = self._parent.extensions.agent(hire.order.agent)
         except UserError as error:
             raise ToolError(f"{error}") from error
+        decision = self._parent.gate.check(ToolCall(hire.id, "Agent", {"subagent_type": found.name}))
+        if decision.behavior == "deny" and decision.rule:
+            raise ToolError(f"The agent {found.name} can't be started: {decision.reason}.")
+        return found
 
     async def _site(self, hire: Hire, definition: AgentDefinition) -> Site:
         """A worktree of its own, or the place of whoever hires it."""
