@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agentcli.api import Permission, Session, open_session, query
     from agentcli.errors import AgentcliError, UserError
     from agentcli.events import Event, PermissionAsked, TextDelta, ToolFinished, ToolStarted, TurnFinished
-    from agentcli.ports.permissions import Answer, PermissionUpdate
+    from agentcli.ports.permissions import Answer, PermissionMode, PermissionUpdate
     from agentcli.runtime.options import Resume, SessionOptions
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Event",
     "Permission",
     "PermissionAsked",
+    "PermissionMode",
     "PermissionUpdate",
     "Resume",
     "Session",
@@ -44,7 +45,7 @@ _HOMES = {
     "agentcli.api": ("Permission", "Session", "open_session", "query"),
     "agentcli.errors": ("AgentcliError", "UserError"),
     "agentcli.events": ("Event", "PermissionAsked", "TextDelta", "ToolFinished", "ToolStarted", "TurnFinished"),
-    "agentcli.ports.permissions": ("Answer", "PermissionUpdate"),
+    "agentcli.ports.permissions": ("Answer", "PermissionMode", "PermissionUpdate"),
     "agentcli.runtime.options": ("Resume", "SessionOptions"),
 }
 

@@ -308,6 +308,8 @@ class TurnFinished:
     error_kind: str = ""
     error_status: int | None = None
     stop_reason: str | None = None
+    structured_output: Any = None
+    """Of a session with a JSON schema: the answer as data (see ``agentcli.open_session``)."""
 
 
 Event: TypeAlias = (

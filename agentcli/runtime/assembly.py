@@ -209,6 +209,7 @@ class Assembly:
         return made
 
     def _rooms(self, reset: Callable[[], None], ledger: Ledger) -> Rooms:
+        options = self.world.options
         return Rooms(
             model=self.client,
             prompt=self.prompt,
@@ -227,7 +228,7 @@ class Assembly:
             reset=reset,
             late_tools=self.toolbox.deferred.late_tools,
             resolve=self.toolbox.resolve,
-            outstanding=self.crew.untold if self.world.options.interactive else self.crew.outstanding,
+            outstanding=self.crew.untold if options.interactive or options.wakes else self.crew.outstanding,
             broken_off=self.models.broken_off(ledger, self.state.query_source),
             checkpoints=self.checkpoints,
         )

@@ -77,5 +77,8 @@ class SessionOptions:
     """One prompt again and again, under an override prompt of its own."""
     proactive: bool = False
     """The agent works on its own; needs the feature PROACTIVE or KAIROS."""
+    wakes: bool = False
+    """A background agent holds up no turn: its report begins one of its own, which the front end runs
+    (``Waking.next``).  Interactive sessions always do so."""
     environment: dict[str, str] = field(default_factory=dict)
     """Added to the process's own environment for this session."""

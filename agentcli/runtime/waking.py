@@ -38,18 +38,30 @@ class Waking:
         """Until the session is idle and there is a reason for a turn; the caller runs it at once.  Never returns where
         there is none."""
         while True:
-            self.tell_end()
-            reasons: list[asyncio.Future[UserInput | None]] = [asyncio.ensure_future(self._reported())]
-            if self.ticker is not None and not self.ticker.over:
-                reasons.append(asyncio.ensure_future(self.ticker.next()))
-            try:
-                done, _ = await asyncio.wait(reasons, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for reason in reasons:
-                    reason.cancel()
-            found = next((p for r in done if (p := r.result()) is not None), None)
-            if found is not None and not self._agent().busy:
+            if (found := await self._reason()) is not None:
                 return found
+
+    async def next_if_any(self) -> UserInput | None:
+        """The same; ``None`` once nothing can begin a turn any more: no background agent works, and no tick comes."""
+        while self.alive or await self._crew.untold():
+            if (found := await self._reason()) is not None:
+                return found
+        self.tell_end()
+        return None
+
+    async def _reason(self) -> UserInput | None:
+        """What comes first; ``None`` where the ticks ended, or something else has begun a turn meanwhile."""
+        self.tell_end()
+        reasons: list[asyncio.Future[UserInput | None]] = [asyncio.ensure_future(self._reported())]
+        if self.ticker is not None and not self.ticker.over:
+            reasons.append(asyncio.ensure_future(self.ticker.next()))
+        try:
+            done, _ = await asyncio.wait(reasons, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for reason in reasons:
+                reason.cancel()
+        found = next((p for r in done if (p := r.result()) is not None), None)
+        return None if self._agent().busy else found
 
     async def sleep(self, seconds: float) -> Woken:
         """``ports.rest.Rest``; never longer than the session's time."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
 import re
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
 
@@ -15,6 +18,7 @@ import agentcli
 from agentcli import Answer, PermissionAsked, SessionOptions, TextDelta, ToolFinished, TurnFinished
 from agentcli.events import Event, PermissionResolved, StepStarted, ToolStarted
 from tests.api import ApiServer, Gate, after, reply, text, tool_use
+from tests.e2e.harness import PIXEL
 from tests.processes.looking import alive, unique_seconds, until, zombies
 
 ROOT = Path(agentcli.__file__).resolve().parent
@@ -198,3 +202,134 @@ def test_the_readmes_example_runs(api: ApiServer, project: Path, capsys: pytest.
     exec(compile(example, "README.md", "exec"), {"__name__": "example"})
     assert capsys.readouterr().out == "Fixed.\n"
     assert [path.name for path in project.iterdir()] == ["a.txt"]
+
+
+# --- more than one prompt after the other -----------------------------------------------------------------------------
+
+
+async def read(events: AsyncIterator[Event]) -> list[Event]:
+    return [event async for event in events]
+
+
+async def test_a_running_turn_can_be_steered(api: ApiServer) -> None:
+    gate = Gate()
+    look = tool_use("Glob", {"pattern": "*.py"})
+    api.play(after(gate, reply(look)), reply("So I do."))
+    async with agentcli.open_session() as session:
+        with pytest.raises(agentcli.UserError, match="No turn is running"):
+            await session.steer("too early")
+        turn = asyncio.create_task(read(session.send("Look around")))
+        await until(lambda: bool(api.requests), within=60)
+        await session.steer("Only Python, please")
+        gate.open()
+        events = await turn
+        with pytest.raises(agentcli.UserError, match="No turn is running"):
+            await session.steer("too late")
+    assert finished(events).text == "So I do."
+    assert "Only Python, please" in json.dumps(api.requests[1].messages[-1])
+
+
+async def test_images_go_with_a_prompt(api: ApiServer, project: Path) -> None:
+    png = base64.b64decode(PIXEL)
+    (project / "a.png").write_bytes(png)
+    (project / "text.png").write_text("no image")
+    api.play(reply("A dot."), reply("Another."))
+    done = finished([e async for e in agentcli.query("What is it?", images=[project / "a.png", png])])
+    assert done.text == "A dot."
+    sent = [b for b in api.requests[0].messages[-1]["content"] if b["type"] == "image"]
+    assert [b["source"]["data"] for b in sent] == [PIXEL, PIXEL]
+    async with agentcli.open_session() as session:
+        for wrong, words in ((project / "text.png", "image"), (project / "none.png", "can't be read")):
+            with pytest.raises(agentcli.UserError, match=words):
+                await read(session.send("And this?", images=[wrong]))
+        assert finished(await read(session.send("And now?"))).text == "Another."
+
+
+async def test_mode_and_model_are_chosen_while_the_session_runs(api: ApiServer, project: Path) -> None:
+    api.play(reply(WRITE), reply("done"), reply("on haiku"))
+    async with agentcli.open_session(SessionOptions(model="sonnet")) as session:
+        assert (session.model, session.permission_mode) == ("claude-sonnet-5-5", "default")
+        session.set_permission_mode("acceptEdits")
+        await read(session.send("write it"))
+        assert (project / "a.txt").read_text() == "x"
+        await session.set_model("haiku", effort="low")
+        assert session.model == "claude-haiku-5-5"
+        await read(session.send("and?"))
+        for wrong in ("bypassPermissions", "anything"):
+            with pytest.raises(agentcli.UserError, match="bypassPermissions"):
+                session.set_permission_mode(wrong)  # type: ignore[arg-type]
+        with pytest.raises(agentcli.UserError):
+            await session.set_model("no such model")
+        assert session.permission_mode == "acceptEdits"
+    last = api.requests[-1]
+    assert (last.model, last.json["output_config"]["effort"]) == ("claude-haiku-5-5", "low")
+
+
+async def test_an_answer_as_data(api: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAX_STRUCTURED_OUTPUT_RETRIES", "1")
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    api.play(reply("seven"), reply('{"n": 7}'), reply("eight"), reply("still eight"))
+    async with agentcli.open_session(json_schema=schema) as session:
+        good = finished(await read(session.send("How many?")))
+        bad = finished(await read(session.send("And now?")))
+    assert (good.outcome, good.structured_output, good.steps) == ("completed", {"n": 7}, 2)
+    assert (bad.outcome, bad.error_kind, bad.structured_output) == ("error", "structured_output", None)
+    assert "does not fit" in bad.error
+    with pytest.raises(agentcli.UserError, match="json_schema"):
+        await asked("x", json_schema="{")
+
+
+async def test_a_background_agent_s_report_begins_a_turn_to_follow(api: ApiServer) -> None:
+    gate = Gate()
+    api.lane("take your time", after(gate, "Here is the report."))
+    order = {"description": "x", "prompt": "take your time", "run_in_background": True, "subagent_type": "explore"}
+    api.play(reply(tool_use("Agent", order)), reply("It runs."), reply("It has reported."))
+    async with agentcli.open_session(SessionOptions(wakes=True)) as session:
+        assert finished(await read(session.send("go"))).text == "It runs."
+        reading = asyncio.create_task(read(session.follow()))
+        with pytest.raises(agentcli.UserError, match="follow"):
+            await asyncio.sleep(0)  # the reader has begun
+            await read(session.send("meanwhile"))
+        gate.open()
+        events = await reading
+        assert await read(session.follow()) == []
+    assert finished(events).text == "It has reported."
+    assert "Here is the report." in api.requests[-1].last_text
+
+
+async def test_without_that_option_a_turn_waits_for_its_agents(api: ApiServer) -> None:
+    api.lane("take your time", "Here is the report.")
+    order = {"description": "x", "prompt": "take your time", "run_in_background": True, "subagent_type": "explore"}
+    api.play(reply(tool_use("Agent", order)), reply("It runs."), reply("It has reported."))
+    async with agentcli.open_session() as session:
+        assert finished(await read(session.send("go"))).text == "It has reported."
+        assert await read(session.follow()) == []
+
+
+PROACTIVE = {"AGENTCLI_FEATURE_PROACTIVE": "1"}
+
+
+async def test_ticks_are_followed_until_they_are_interrupted(api: ApiServer) -> None:
+    settings = json.dumps({"proactive": {"idle": 0.01}})
+    options = SessionOptions(proactive=True, environment=PROACTIVE, settings=settings)
+    api.play(*(reply(f"Looked {n}.") for n in range(50)))
+    turns: list[str] = []
+    async with agentcli.open_session(options) as session:
+        async for event in session.follow():
+            if isinstance(event, TurnFinished):
+                turns.append(event.text)
+                if len(turns) == 2:
+                    session.interrupt()
+        assert turns == ["Looked 0.", "Looked 1."]
+        assert finished(await read(session.send("Still there?"))).text == "Looked 2."
+    assert "(tick)" in api.requests[0].last_text
+
+
+async def test_closing_ends_whoever_follows(api: ApiServer) -> None:
+    options = SessionOptions(proactive=True, environment=PROACTIVE)
+    async with agentcli.open_session(options) as session:
+        reading = asyncio.create_task(read(session.follow()))
+        await asyncio.sleep(0)  # the reader has begun
+    assert [e for e in await reading if isinstance(e, TurnFinished)] == []
+    with pytest.raises(agentcli.UserError, match="closed"):
+        await read(session.follow())

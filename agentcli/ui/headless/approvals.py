@@ -173,3 +173,10 @@ def _split_rule(text: str) -> Line:
     if not bracket or not rest.endswith(")"):
         return {"toolName": text}
     return {"toolName": tool, "ruleContent": rest[:-1]}
+
+
+def checked(given: object) -> Answer:
+    """What a program's permission callback returned; ``UsageError`` where that is no answer."""
+    if not isinstance(given, Answer):
+        raise UsageError(f"The permission callback returned {given!r}: return agentcli.Answer(True), or Answer(False)")
+    return given

@@ -121,6 +121,15 @@ class RunResult:
     def _unfit(self) -> bool:
         return self.structured is not None and bool(self.structured.problem) and self.turn.outcome == "completed"
 
+    def as_event(self) -> TurnFinished:
+        """The turn with what came of the JSON schema."""
+        found, turn = self.structured, self.turn
+        if found is None or turn.outcome != "completed":
+            return turn
+        if not found.problem:
+            return replace(turn, structured_output=found.value)
+        return replace(turn, outcome="error", error=self.error, error_kind="structured_output")
+
     def to_json(self) -> dict[str, Any]:
         """The ``result`` object."""
         turn = self.turn

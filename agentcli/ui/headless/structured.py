@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 from urllib.parse import unquote
 
 from agentcli.errors import UsageError
@@ -18,6 +18,8 @@ from agentcli.messages import Json
 from agentcli.text import one_line
 from agentcli.ui.headless.result import Structured
 
+Schema: TypeAlias = Mapping[str, Any] | str
+"""A JSON schema, or its text."""
 RETRIES = 5
 MOST_PROBLEMS = 5
 _FENCE = re.compile(r"\A\s*```(?:json)?[ \t]*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
