@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from agentcli.commands.base import Command, CommandContext, CommandResult
 from agentcli.errors import UserError
+from agentcli.events import Notice
 from agentcli.mcp import McpRoom, ServerStatus
 from agentcli.messages import TextBlock
 from agentcli.ports.frontend import UserInput
@@ -80,6 +81,28 @@ def prompt_commands(room: McpRoom | None) -> Iterable[Command]:
     for prompt in room.prompts():
         words = one_line(prompt.prompt.description, 160) or f"prompt of the MCP server {prompt.server}"
         yield Command(prompt.name, words, _saying(room, prompt.name), argument_hint=prompt.hint)
+
+
+def late_prompt(room: McpRoom | None, name: str) -> Command | None:
+    """A name that may be a prompt of a server which is still connecting, or is not connected at all: what it says is
+    known when the server is there, or why it is not."""
+    server = room.late_server(name) if room is not None else None
+    if room is None or server is None:
+        return None
+
+    async def wait(context: CommandContext, arguments: str) -> CommandResult:
+        status = _status(room, server)
+        if status.state in ("pending", "connected"):
+            context.session.events.emit(Notice("info", context.texts("mcp.connecting", name=server), "mcp"))
+            await room.wait_named(name)
+            await room.between_steps()  # its prompts are listed once it is connected
+            status = _status(room, server)
+        if status.state != "connected":
+            why = f"{status.state}: {status.reason}" if status.reason else status.state
+            raise UserError(f"/{name}: the MCP server {server} is not connected ({why}). See /mcp {server}.")
+        return await _saying(room, name)(context, arguments)
+
+    return Command(name, "", wait)
 
 
 def _saying(room: McpRoom, name: str) -> Callable[[CommandContext, str], Awaitable[CommandResult]]:

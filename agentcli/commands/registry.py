@@ -35,11 +35,19 @@ def built_in() -> tuple[Command, ...]:
     return tuple(sorted(found, key=lambda c: c.name))
 
 
-class Registry:
-    """``extra`` is asked at each look-up; a command of this package wins over an extra one of the same name."""
+def _none(name: str) -> Command | None:
+    return None
 
-    def __init__(self, extra: Callable[[], Iterable[Command]] = tuple) -> None:
+
+class Registry:
+    """``extra`` is asked at each look-up; a command of this package wins over an extra one of the same name.  ``late``
+    is asked last, for a name that can't be listed yet."""
+
+    def __init__(
+        self, extra: Callable[[], Iterable[Command]] = tuple, late: Callable[[str], Command | None] = _none
+    ) -> None:
         self._extra = extra
+        self._late = late
         self._built_in: tuple[Command, ...] | None = None
 
     def all(self) -> tuple[Command, ...]:
@@ -50,7 +58,7 @@ class Registry:
 
     def find(self, name: str) -> Command | None:
         """By name or alias, exactly."""
-        return next((c for c in self.all() if name == c.name or name in c.aliases), None)
+        return next((c for c in self.all() if name == c.name or name in c.aliases), None) or self._late(name)
 
     def nearest(self, name: str) -> str | None:
         """The name or alias that was probably meant."""

@@ -202,6 +202,7 @@ TEXTS: Mapping[str, str] = {
     "chip.lines": "{count} lines",
     "history.trouble": "The input history can't be used: {error}",
     # Commands
+    "mcp.connecting": "{name} is still connecting; Esc stops the waiting.",
     "command.unknown": "There is no command /{name}.",
     "command.meant": "Did you mean /{name}?",
     "command.list": "/help lists all.",

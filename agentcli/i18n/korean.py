@@ -192,6 +192,7 @@ TEXTS: Mapping[str, str] = {
     "chip.image": "이미지 #{number}",
     "chip.lines": "{count}줄",
     "history.trouble": "입력 기록을 쓸 수 없습니다: {error}",
+    "mcp.connecting": "{name} 서버에 아직 연결하는 중입니다. Esc를 누르면 그만 기다립니다.",
     "command.unknown": "/{name} 명령은 없습니다.",
     "command.meant": "/{name}을(를) 찾으셨나요?",
     "command.list": "/help로 전체 명령을 볼 수 있습니다.",

@@ -50,6 +50,11 @@ class Lists:
                 await self._refresh(client, name)
             link.refreshed()
 
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is being read anew."""
+        return self._link is None or self._link.fresh.is_set()
+
     async def quiet(self, within: float) -> None:
         """Until a list that is being read anew has come, at most ``within`` seconds."""
         if self._link is not None:

@@ -101,6 +101,16 @@ def prompt_commands(connections: Mapping[str, Connection]) -> tuple[PromptComman
     )
 
 
+def late_server(command: str, servers: Sequence[str], connections: Mapping[str, Connection]) -> str | None:
+    """The server of which ``/command`` may be a prompt that is not listed yet."""
+    for name in servers:
+        connection = connections.get(name)
+        listed = connection is not None and connection.state == "connected" and connection.lists.settled
+        if command.startswith(f"mcp__{server_part(name)}__") and not listed:
+            return name
+    return None
+
+
 async def get_prompt(connection: Connection, prompt: ServerPrompt, typed: str, desk: Desk) -> tuple[Block, ...]:
     """The prompt's text as blocks of a user message.  ``UserError`` for missing arguments or a refusal."""
     arguments = parse_arguments(prompt, typed)

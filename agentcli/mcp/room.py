@@ -24,6 +24,7 @@ from agentcli.mcp.offers import (
     Mention,
     PromptCommand,
     get_prompt,
+    late_server,
     mentioned,
     mentions,
     prompt_commands,
@@ -274,6 +275,10 @@ class McpRoom:
     def prompts(self) -> tuple[PromptCommand, ...]:
         """Prompts as slash commands."""
         return prompt_commands(self.manager.connections)
+
+    def late_server(self, name: str) -> str | None:
+        """The configured server of which ``/name`` may be a prompt that is not listed yet."""
+        return late_server(name, [s.name for s in self.statuses()], self.manager.connections)
 
     async def prompt(self, name: str, arguments: str) -> tuple[Block, ...]:
         """What ``/name arguments`` sends.  ``UserError`` for an unknown prompt, wrong arguments, a refusal."""

@@ -48,6 +48,8 @@ def ask(method: str, params: dict[str, Any], number: str) -> Any:
 
 
 def initialize(request: dict[str, Any]) -> None:
+    while "wait_for" in SCRIPT and not Path(SCRIPT["wait_for"]).exists():
+        time.sleep(0.01)
     if SCRIPT.get("mute"):
         time.sleep(3600)
     if "fail_times" in SCRIPT:

@@ -43,3 +43,33 @@ async def test_resources_are_completed_and_prompts_are_commands(project: Path, t
         show.keys("\x15/mcp__docs__review it\r")
         await show.see("Second.")
     assert "Please review." in str(client.requests[1].messages[-1])
+
+
+async def test_a_prompt_of_a_server_that_is_still_connecting_waits_for_it(project: Path, tmp_path: Path) -> None:
+    """One of a server that can't be connected says why; a name that no server has is an unknown command."""
+    servers = Servers(tmp_path)
+    go = tmp_path / "go"
+    servers.add(
+        "docs",
+        tools=[],
+        wait_for=str(go),
+        capabilities={"tools": {}, "prompts": {}},
+        answers={
+            "prompts/list": {"prompts": [{"name": "review"}]},
+            "prompts/get": {"messages": [{"role": "user", "content": {"type": "text", "text": "Please review."}}]},
+        },
+    )
+    servers.add("broken", {"command": "/nothing/here"})
+    client = ScriptedClient(["First."])
+    options = SessionOptions(cwd=project, mcp_config=(servers.json,))
+    async with theatre(ScriptedSession(), way=engine_way(options, client, None), root=project) as show:
+        show.keys("/mcp__docs__review\r")
+        await show.see("docs is still connecting")
+        go.touch()
+        await show.see("First.")
+        await show.see("% cached")
+        show.keys("/mcp__broken__review\r")
+        await show.see("(failed: not found: /nothing/here)")
+        show.keys("/mcp__other__review\r")
+        await show.see("There is no command /mcp__other__review")
+    assert "Please review." in str(client.requests[0].messages[-1])

@@ -166,7 +166,7 @@ async def theatre(
                 way or ours,
                 values,
                 capabilities,
-                Registry((way or ours).commands),
+                Registry((way or ours).commands, (way or ours).late_command),
                 keys,
                 output,
                 first_prompt=first_prompt,

@@ -94,7 +94,7 @@ async def run_front_end(
     env = dict(os.environ)
     capabilities = detect(env, encoding=sys.stdout.encoding or "ascii")
     code = choose_language(language, env)
-    registry = Registry(way.commands)
+    registry = Registry(way.commands, way.late_command)
     if capabilities.dumb:
         return await run_plain(way, registry, language=code, first_prompt=first_prompt)
     options = TerminalOptions(

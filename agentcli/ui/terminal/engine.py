@@ -35,6 +35,7 @@ def engine_way(options: SessionOptions, client: ModelClient | None, question: Tr
         status_line=_status_line,
         wake=lambda session: _ours(session).waking.next(),
         commands=engine.commands,
+        late_command=engine.late_command,
         question=question,
         trust=engine.trust,
         change=engine.change,
@@ -82,6 +83,12 @@ class Engine:
         if self._session is None:
             return ()
         return (*slash_commands(self._session.extensions), *prompt_commands(self._session.mcp))
+
+    def late_command(self, name: str) -> Command | None:
+        """A prompt of an MCP server that is not connected yet."""
+        from agentcli.commands.mcp import late_prompt
+
+        return late_prompt(self._session.mcp, name) if self._session is not None else None
 
 
 def _ours(session: SessionHandle) -> Session:

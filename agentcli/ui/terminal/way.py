@@ -59,6 +59,8 @@ class Way:
     """Returns when there is reason for a turn that nobody asked for, with its prompt; ``None``: there never is."""
     commands: Callable[[], Iterable[Command]] = tuple
     """Slash commands besides the built-in ones, asked anew at each use."""
+    late_command: Callable[[str], Command | None] = lambda name: None
+    """A slash command that can't be listed yet, by its name."""
     mentions: Callable[[SessionHandle], Sequence[MentionEntry]] = lambda session: ()
     """What can be mentioned besides files."""
     question: TrustQuestion | None = None
