@@ -14,15 +14,28 @@ from agentcli.text import clean
 
 
 def user_home(env: Mapping[str, str] | None = None) -> Path | None:
-    """The home directory, or ``None`` where there is none (no ``HOME``, no account entry)."""
+    """The home directory, or ``None`` where there is none (no ``HOME``, no account entry).
+
+    A ``HOME`` that is not absolute (``~`` in a badly quoted unit file) is none: what is private would land in whatever
+    directory we are started in.
+    """
     values = os.environ if env is None else env
     home = values.get("HOME") or values.get("USERPROFILE")
-    if home:
+    if home and os.path.isabs(home):
         return Path(home)
+    return _account_home()
+
+
+def _account_home() -> Path | None:
     try:
-        return Path.home()
-    except RuntimeError:
+        home = Path.home()
+        if not home.is_absolute():
+            import pwd
+
+            home = Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except (RuntimeError, ImportError, KeyError):
         return None
+    return home if home.is_absolute() else None
 
 
 def agentcli_home(env: Mapping[str, str] | None = None) -> Path | None:

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agentcli.mcp.connection import Connection
-from agentcli.mcp.naming import order, server_parts, tool_name
 from agentcli.mcp.results import Desk
 from agentcli.mcp.schema import Repaired, UnusableSchema, repair_schema
 from agentcli.mcp.tools import McpTool
 from agentcli.mcp.values import ServerTool
 from agentcli.ports.model import ToolSpec
+from agentcli.ports.toolnames import order, server_parts, tool_name
 
 Warn = Callable[[str], None]
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from agentcli.errors import UserError
 from agentcli.mcp.connection import Connection
-from agentcli.mcp.naming import server_part
 from agentcli.mcp.results import Desk, content_of
 from agentcli.mcp.values import ServerError, ServerPrompt
 from agentcli.messages import Block, ImageBlock, TextBlock
+from agentcli.ports.toolnames import server_part
 from agentcli.text import estimate_tokens, head_tail
 
 if TYPE_CHECKING:

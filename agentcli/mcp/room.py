@@ -19,7 +19,6 @@ from agentcli.mcp.deferral import Deferral, wish
 from agentcli.mcp.known import Known
 from agentcli.mcp.limits import CLOSE, GRACE_HEADLESS, GRACE_INTERACTIVE, result_tokens
 from agentcli.mcp.manager import Manager
-from agentcli.mcp.naming import server_part
 from agentcli.mcp.offers import (
     Mention,
     PromptCommand,
@@ -39,6 +38,7 @@ from agentcli.mcp.wiring import Wiring
 from agentcli.messages import Block
 from agentcli.ports.model import ToolSpec
 from agentcli.ports.prompt import Moment, Remaining, Reminder
+from agentcli.ports.toolnames import server_part
 
 REMINDER = "mcp"
 LISTS = 1.0

@@ -155,7 +155,7 @@ class Splicer:
         return MemoryFile(path, real, found.scope, "import", text, content.size, "include", (), imports, content.stamp)
 
     def _skip(self, mention: Mention, importer: Path, why: str, *, named: str = "", quiet: bool = False) -> None:
-        named = named or mention.rest.partition(" ")[0]
+        named = named or escaped_path(mention.readings[0].path if mention.readings else mention.rest.partition(" ")[0])
         skipped = Skipped(importer, self._found.scope, why, mention.line, f"@{named}")
         self._loader.findings.skip(skipped, level="note" if quiet else "warning")
 

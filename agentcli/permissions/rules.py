@@ -9,6 +9,7 @@ from typing import Literal
 
 from agentcli.hosts import ascii_host
 from agentcli.ports.permissions import Behavior
+from agentcli.ports.toolnames import LIMIT, SHORT, SHORT_SERVER, server_part, server_parts, tool_name
 from agentcli.text import did_you_mean
 
 SHELL_TOOLS = frozenset({"Bash", "PowerShell", "Monitor"})
@@ -89,8 +90,8 @@ def _canonical(tool: str) -> str:
 
 
 def _mcp(tool: str, specifier: str | None, behavior: Behavior, text: str, origin: str, base: Path | None) -> Rule | str:
-    name = _NOT_A_NAME.sub("_", tool)
-    server = name.removeprefix("mcp__").partition("__")[0]
+    server = _NOT_A_NAME.sub("_", tool).removeprefix("mcp__").partition("__")[0]
+    name = _exposed(tool, behavior)
     if behavior == "allow" and ("*" in server or not server):
         return "an allow rule must name the server: mcp__server, mcp__server__* or mcp__server__tool"
     if specifier is None:
@@ -101,6 +102,25 @@ def _mcp(tool: str, specifier: str | None, behavior: Behavior, text: str, origin
     if behavior == "allow":
         return "(field:value) can only deny or ask"
     return Rule(behavior, "field", name, specifier, text, origin, base)
+
+
+def _exposed(tool: str, behavior: Behavior) -> str:
+    """A rule's name as the tools are called: what can't stand in a name is replaced, what is too long carries a hash.
+    To deny or ask, a name that is too long means everything that begins like it."""
+    if "*" in tool:
+        return _NOT_A_NAME.sub("_", tool)
+    server, apart, own = tool.removeprefix("mcp__").partition("__")
+    part = server_parts([server])[server]
+    shown = part if behavior == "allow" or part == server_part(server) else f"{part[:SHORT_SERVER]}_*"
+    if not apart:
+        return f"mcp__{shown}"
+    own_name = _NOT_A_NAME.sub("_", own)
+    plain = f"mcp__{part}__{own_name}"
+    if len(plain) <= LIMIT:
+        return f"mcp__{shown}__{own_name}"
+    if behavior == "allow":
+        return tool_name(server, own, part=part)
+    return f"mcp__{shown}__{own_name[: SHORT - len(plain) + len(own_name)]}_*"
 
 
 def _specified(tool: str, specifier: str, behavior: Behavior, text: str, origin: str, base: Path | None) -> Rule | str:

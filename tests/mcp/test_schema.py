@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentcli.mcp.naming import order, server_part, server_parts, tool_name
 from agentcli.mcp.schema import DEPTH, Repaired, UnusableSchema, repair_schema
+from agentcli.ports.toolnames import order, server_part, server_parts, tool_name
 from tests.api.errors import Refusal
 from tests.api.validate.tools import check_tools
 

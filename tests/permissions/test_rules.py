@@ -8,6 +8,7 @@ from agentcli.permissions.policy import domain_matches
 from agentcli.permissions.rules import Rule, parse_rule, parse_rules
 from agentcli.permissions.shellpatterns import command_form, compile_pattern, matches
 from agentcli.ports.permissions import Behavior
+from agentcli.ports.toolnames import server_part, server_parts, tool_name
 from agentcli.ports.tools import ToolCall
 from agentcli.shell import word
 from tests.permissions.conftest import GateMaker
@@ -27,6 +28,7 @@ from tests.permissions.conftest import GateMaker
         ("mcp__alpha", "mcp", "mcp__alpha", ""),
         ("mcp__alpha__*", "mcp", "mcp__alpha__*", ""),
         ("mcp__my server.x__get-it", "mcp", "mcp__my_server_x__get-it", ""),
+        ("mcp__my  server!__get.it", "mcp", "mcp__my_server__get_it", ""),
         ("Agent(Explore)", "name", "Agent", "Explore"),
         ("Task(Explore)", "name", "Agent", "Explore"),
         ("Skill(deploy *)", "name", "Skill", "deploy *"),
@@ -208,6 +210,23 @@ MCP = {
 )
 def test_mcp_rules_cover_their_server_and_no_other(gate: GateMaker, tool: str, expected: str) -> None:
     assert gate(**MCP).check(ToolCall("t", tool, {})).behavior == expected
+
+
+LONG = "create_the_issue_with_all_of_its_fields_and_their_many_options"
+
+
+@pytest.mark.parametrize("server", ["tracker", "issue tracker.v2", "the-issue-tracker-of-the-whole-large-company"])
+@pytest.mark.parametrize("behavior", ["allow", "ask", "deny"])
+def test_rules_hold_for_names_that_are_too_long_or_odd(gate: GateMaker, server: str, behavior: str) -> None:
+    part = server_parts([server])[server]
+    name = tool_name(server, LONG, part=part)
+    call = ToolCall("t", name, {})
+    assert gate(**{behavior: [f"mcp__{server}__{LONG}"]}).check(call).behavior == behavior
+    assert gate(**{behavior: [f"mcp__{server}"]}).check(call).behavior == behavior
+    assert gate(**{behavior: [name]}).check(call).behavior == behavior
+    if behavior != "allow":
+        shown = server_part(server)
+        assert gate(**{behavior: [f"mcp__{shown}__{LONG}"]}, mode="bypassPermissions").check(call).behavior == behavior
 
 
 def test_an_allow_rule_for_every_server_is_refused_with_a_warning(gate: GateMaker) -> None:

@@ -12,6 +12,9 @@ from collections.abc import Container
 
 LIMIT = 64
 _HASH = 8
+SHORT = LIMIT - _HASH - 1
+"""What stays of a name that is too long."""
+SHORT_SERVER = LIMIT // 2 - _HASH - 1
 _OTHER = re.compile(r"[^A-Za-z0-9_-]")
 _RUNS = re.compile(r"_{2,}")
 
@@ -28,8 +31,7 @@ def tool_name(server: str, tool: str, *, part: str = "", taken: Container[str] =
     plain = prefix + (_OTHER.sub("_", tool) or "tool")
     if len(plain) <= LIMIT and plain not in taken:
         return plain
-    ending = "_" + _hash(server, tool)
-    return plain[: LIMIT - len(ending)] + ending
+    return f"{plain[:SHORT]}_{_hash(server, tool)}"
 
 
 def server_parts(names: list[str]) -> dict[str, str]:
@@ -39,7 +41,7 @@ def server_parts(names: list[str]) -> dict[str, str]:
     for name in exact:
         part = server_part(name)
         if len(part) > LIMIT // 2 or part in parts.values():
-            part = f"{part[: LIMIT // 2 - _HASH - 1]}_{_hash(name, '')}"
+            part = f"{part[:SHORT_SERVER]}_{_hash(name, '')}"
         parts[name] = part
     return parts
 
