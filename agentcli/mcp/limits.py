@@ -20,9 +20,8 @@ BACKOFF = (0.5, 1.0, 2.0, 4.0, 8.0)
 STEADY = 60.0
 """A connection that held so long earns new attempts."""
 GRACE_INTERACTIVE = 0.5
-GRACE_HEADLESS = 5.0
-"""Seconds that a conversation's first request waits for servers that are still connecting.  Where tools are rendered
-in front of the prompt it waits up to the start timeout instead: a late one would cost the whole cache."""
+"""Seconds that a conversation's first request waits for servers that are still connecting; headless, where nobody can
+ask again, up to the start timeout."""
 ALIVE = 5.0
 """Seconds in which a server that was cancelled or timed out must answer a ping, or it is started anew."""
 CLOSE = 2.5

@@ -242,6 +242,7 @@ class Assembly:
             *sources,
             *([self.servers] if self.servers is not None else []),
             self.extensions,
+            self.extended.around,
             NewsSource("hook", self.extended.room.news),
             DateSource(self.world.clock, lambda: state.start_date, state.cache),
             ChangedFilesSource(self.toolbox.seen),

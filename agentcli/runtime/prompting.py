@@ -25,7 +25,7 @@ from agentcli.prompt.environment import collect_environment, other_directories
 from agentcli.prompt.source import PromptSource
 from agentcli.runtime.looping import loop_words
 from agentcli.runtime.models import Models
-from agentcli.runtime.world import World
+from agentcli.runtime.world import World, instructions_by_reminder
 
 CUSTOM_AGENT_HEADING = "# Custom Agent Instructions\n\n"
 """What stands in front of an agent's text where it is added to the default prompt."""
@@ -58,7 +58,7 @@ def prompt_context(
         output_style=style,
         scratch_directory=str(scratch) if scratch else "",
         tool_result_clearing=settings.flag("toolResultClearing"),
-        mcp_instructions_delta=settings.flag("mcpInstructionsDelta", True),
+        mcp_instructions_delta=instructions_by_reminder(world),
         simple=truthy("CLAUDE_CODE_SIMPLE", world.env),
         proactive=active_proactive_words(world.features, active=world.options.proactive),
         layout="documented" if settings.get("promptCacheLayout") == "documented" else "split",

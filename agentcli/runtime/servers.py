@@ -11,7 +11,7 @@ from agentcli.mcp import Ground, McpRoom, Wiring, make_room
 from agentcli.processes import ProcessManager
 from agentcli.runtime.asking import Questions
 from agentcli.runtime.models import Models
-from agentcli.runtime.world import World
+from agentcli.runtime.world import World, instructions_by_reminder
 
 
 def make_servers(
@@ -52,6 +52,6 @@ def make_servers(
         interactive=options.interactive,
         references=models.takes_references,
         window=lambda: models.info(model()).window,
-        delta=world.settings.flag("mcpInstructionsDelta", True),
+        delta=instructions_by_reminder(world),
     )
     return make_room(ground, processes, wiring)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Literal
 
 from agentcli.events import Compacted, Emit, Event, Notice, PermissionAsked
 from agentcli.ports.permissions import HookEvent, Hooks, HookVerdict
+from agentcli.ports.prompt import Moment, Remaining, Reminder
 
 Source = Literal["startup", "resume", "clear", "compact", "fork"]
 END_SECONDS = 60.0
@@ -27,9 +29,12 @@ class SessionHooks:
         self._tell = tell
         self._tasks: set[asyncio.Task[None]] = set()
         self._starting: asyncio.Task[None] | None = None
+        self._said: list[str] = []
+        """By the SessionStart hooks of this conversation, for the model."""
 
     def begin(self, source: Source, *, model: str = "", agent: str = "") -> None:
         """A conversation begins.  The hooks run beside everything else."""
+        self._said = [] if source in ("startup", "clear") else self._said
         fields = {"source": source, **({"model": model} if model else {}), **({"agent_type": agent} if agent else {})}
         self._starting = self._spawn(HookEvent("SessionStart", source, fields))
 
@@ -38,6 +43,16 @@ class SessionHooks:
         if self._starting is not None:
             await asyncio.wait({self._starting})
             self._starting = None
+
+    async def collect(self, moment: Moment, *, paths: Sequence[Path] = ()) -> list[Reminder]:
+        """``ports.prompt.ReminderSource``: hooks are told when they have run, by ``tell``."""
+        return []
+
+    def rewound(self, remaining: Remaining) -> None:
+        """``ports.prompt.Rewindable``: at the beginning, what the hooks said there is told again."""
+        if not remaining.messages:
+            for context in self._said:
+                self._tell("hook:SessionStart", context)
 
     def hear(self, event: Event) -> None:
         """A listener of the event stream."""
@@ -74,6 +89,8 @@ class SessionHooks:
         self._say(verdict)
         for context in verdict.context:
             self._tell(f"hook:{event.name}", context)
+        if event.name == "SessionStart":
+            self._said += verdict.context
 
     def _say(self, verdict: HookVerdict) -> None:
         for message in verdict.messages:

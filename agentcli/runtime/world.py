@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agentcli.clock import SystemClock
 from agentcli.env import truthy
+from agentcli.modes.select import coordinator_active
 from agentcli.paths import agentcli_home
 from agentcli.ports.sessions import Clock
 from agentcli.ports.tools import Workspace
@@ -87,3 +88,11 @@ def bound(values: object, name: str) -> float | None:
     value = values.get(name) if isinstance(values, dict) else None
     usable = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
     return float(value) if usable and value is not None else None
+
+
+def instructions_by_reminder(world: World) -> bool:
+    """Whether what MCP servers say reaches the model as reminders: by the setting ``mcpInstructionsDelta``, and where
+    the prompt that would hold it is replaced (its section could not tell of a server that comes late)."""
+    options = world.options
+    replaced = bool(options.system_prompt.strip() or options.agent) or coordinator_active(world.features, world.env)
+    return replaced or world.settings.flag("mcpInstructionsDelta", True)

@@ -57,6 +57,23 @@ def servers(project: Path) -> Path:
     return path
 
 
+def test_a_replaced_prompt_gets_the_instructions_by_reminder(project: Path) -> None:
+    """Whatever the setting says: its section could not tell of a server that comes late."""
+    (project / "srv.py").write_text(SERVER.replace('"serverInfo": info', '"serverInfo": info, "instructions": "MARK"'))
+    entry = {"command": "python3", "args": [str(project / "srv.py"), "read"]}
+    config = json.dumps({"mcpServers": {"alpha": entry}})
+    given = ["--mcp-config", config, "--settings", '{"mcpInstructionsDelta": false}', "--strict-mcp-config"]
+    with ApiServer("one", "two") as api:
+        env = {"ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": api.key}
+        for more in ([], ["--system-prompt", "You are a parrot."]):
+            done = run("-p", "use alpha", *more, *given, cwd=project, env=env)
+            assert done.code == 0, done.err
+        first, second = (r.json for r in api.requests)
+    assert ("MARK" in json.dumps(first["system"]), "MARK" in json.dumps(first["messages"])) == (True, False)
+    assert json.dumps(second).count("MARK") == 1
+    assert "MARK" in second["messages"][0]["content"][-2]["text"]
+
+
 def test_rules_name_servers_and_tools(servers: Path, project: Path) -> None:
     rules = {
         "allow": ["mcp__alpha__*", "mcp__beta", "mcp__gam-ma__get*", "mcp__*"],

@@ -72,6 +72,23 @@ async def test_date_mode_and_memory_are_told_again_when_they_were_taken_away(sta
         assert [sent(stage, w) for w in (PLAN, TODAY, "MARK_two")] == [1, 1, 1]
 
 
+async def test_what_a_hook_said_at_the_start_is_said_again_there(stage: Stage) -> None:
+    told = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "MARK_hook"}}
+    command = {"type": "command", "command": f"echo '{json.dumps(told)}'"}
+    settings = json.dumps({"hooks": {"SessionStart": [{"hooks": [command]}]}})
+    async with stage.session(settings=settings) as session:
+        session.start()
+        await stage.say(session, "one", "1")
+        await stage.say(session, "two", "2")
+        assert sent(stage, "MARK_hook") == 1
+        back(session, 1)
+        await stage.say(session, "two again", "2")
+        assert sent(stage, "MARK_hook") == 1
+        back(session, 0)
+        await stage.say(session, "one again", "1")
+        assert sent(stage, "MARK_hook") == 1
+
+
 async def test_another_process_knows_of_the_rewind(stage: Stage) -> None:
     async with stage.session() as session:
         await stage.say(session, "one", "1")

@@ -326,6 +326,9 @@ async def test_a_first_question_waits_shortly_and_only_for_servers_that_it_names
         assert loop.time() - began < 8
         assert {s.name: s.state for s in room.statuses()} == {"slow": "connected", "never": "pending"}
         await until(lambda: room.grace == 0.5)
+    mcp.wiring_options = {"interactive": False}
+    mcp.host_options = {"start": 7.0}
+    assert mcp.room().grace == 7.0
 
 
 async def test_auto_renders_in_front_what_fits(mcp: World) -> None:
