@@ -69,7 +69,7 @@ async def test_a_prompt_of_a_server_that_is_still_connecting_waits_for_it(projec
         await show.see("First.")
         await show.see("% cached")
         show.keys("/mcp__broken__review\r")
-        await show.see("(failed: not found: /nothing/here)")
+        await show.see("the MCP server broken is not connected (failed")
         show.keys("/mcp__other__review\r")
         await show.see("There is no command /mcp__other__review")
     assert "Please review." in str(client.requests[0].messages[-1])
