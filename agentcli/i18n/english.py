@@ -131,7 +131,7 @@ TEXTS: Mapping[str, str] = {
     "rewind.none": "There is no message to go back to.",
     "rewind.busy": "A turn is running; Esc ends it.",
     "rewind.usage": "Give a number: 0 is the last message, {most} the first; behind it both, conversation or code.",
-    "rewind.files": "files changed since: {count}",
+    "rewind.files": "files: {count}",
     "rewind.what": "What goes back?",
     "rewind.both": "The conversation and the files",
     "rewind.conversation": "The conversation; files stay as they are",

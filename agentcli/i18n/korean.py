@@ -125,7 +125,7 @@ TEXTS: Mapping[str, str] = {
     "rewind.none": "되돌아갈 메시지가 없습니다.",
     "rewind.busy": "작업 중입니다. Esc로 중단하세요.",
     "rewind.usage": "번호(0은 마지막 메시지, {most}은(는) 첫 메시지)와 both, conversation, code를 씁니다.",
-    "rewind.files": "이후 변경된 파일: {count}",
+    "rewind.files": "파일: {count}",
     "rewind.what": "무엇을 되돌릴까요?",
     "rewind.both": "대화와 파일",
     "rewind.conversation": "대화만, 파일은 그대로",

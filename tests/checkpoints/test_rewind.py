@@ -43,9 +43,9 @@ async def test_what_would_change_is_shown_before_anything_is_asked(project: Path
         done = await show("rewind")
         (_, messages, _), (question, what, _) = show.dialogs.seen
         assert [c.description.partition("; ")[2] for c in messages] == [
-            "files changed since: 1",
-            "files changed since: 1",
-            "files changed since: 2",
+            "files: 1",
+            "files: 1",
+            "files: 2",
         ]
         assert (question, [c.value for c in what]) == ("What goes back?", ["both", "conversation", "code"])
         assert show.dialogs.shown == [
