@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentcli.checkpoints.objects import Objects
-from agentcli.checkpoints.shadowstore import prepare
+from agentcli.checkpoints.shadowstore import prepare, secure
 from agentcli.checkpoints.state import KEPT, Change, FileState, big
 from agentcli.errors import SetupError
 from agentcli.processes import Limits, ProcessManager
@@ -122,6 +122,7 @@ class Shadow:
     async def _look(self) -> list[Change]:
         if self._known is None:
             await self._begin()
+        secure(self._folder)
         known = self._known
         assert known is not None
         listed = dict.fromkeys(_paths(await self._run(*_LIST)))

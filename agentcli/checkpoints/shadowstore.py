@@ -34,13 +34,25 @@ def prepare(folder: Path, root: Path, hidden: Iterable[Path], ignored: str) -> N
         private_directory(folder / name)
     for lock in folder.glob("*.lock"):
         lock.unlink(missing_ok=True)
-    write_private(folder / "HEAD", b"ref: refs/heads/none\n")
-    write_private(folder / "config", (_CONFIG + (_MAC if sys.platform == "darwin" else "")).encode())
-    write_private(folder / "info" / "attributes", _ATTRIBUTES)
     lists = [_git_directory(root) / "info" / "exclude"]
     lists += [Path(ignored).expanduser()] if ignored else []
     parts = [*(_pattern(d, root) for d in hidden), *(_text(path) for path in lists)]
-    write_private(folder / "info" / "exclude", b"\n".join(p for p in parts if p) + b"\n")
+    _write(folder / "info" / "exclude", b"\n".join(p for p in parts if p) + b"\n")
+    secure(folder)
+
+
+def secure(folder: Path) -> None:
+    """Before every use: whatever a command may have written there, nothing in it makes git run something."""
+    _write(folder / "HEAD", b"ref: refs/heads/none\n")
+    _write(folder / "config", (_CONFIG + (_MAC if sys.platform == "darwin" else "")).encode())
+    _write(folder / "info" / "attributes", _ATTRIBUTES)
+    for name in ("commondir", "config.worktree", "objects/info/alternates"):
+        (folder / name).unlink(missing_ok=True)
+
+
+def _write(path: Path, data: bytes) -> None:
+    if path.is_symlink() or not path.is_file() or path.read_bytes() != data:
+        write_private(path, data)
 
 
 def _pattern(directory: Path, root: Path) -> bytes:

@@ -170,6 +170,20 @@ async def test_nothing_that_the_project_configures_is_run(repo: Path, home: Path
     assert not mark.exists()
 
 
+async def test_a_command_that_writes_in_the_store_gains_nothing(project: Path, home: Path) -> None:
+    mark = home / "owned"
+    (project / "a").write_text("0\n")
+    async with work(project) as at:
+        await at.shell("for f in a; do echo 1 > $f; done")
+        store = at.session.directory() / "checkpoints" / "store"
+        (store / "config").write_text(f'[core]\n\trepositoryformatversion = 0\n[filter "x"]\n\tclean = touch {mark}\n')
+        (store / "info" / "attributes").write_text("* filter=x\n")
+        await at.shell("for f in a; do echo 2 > $f; done")
+        assert await at.rewind() == []
+        assert (project / "a").read_text() == "1\n"
+    assert not mark.exists()
+
+
 async def test_the_users_own_lists_of_ignored_files_count(repo: Path, home: Path) -> None:
     (home / "ignored").write_text("*.mine\n")
     (home / ".gitconfig").write_text("[core]\n\texcludesFile = ~/ignored\n")
