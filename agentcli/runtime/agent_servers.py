@@ -12,8 +12,8 @@ from agentcli.errors import UserError
 from agentcli.events import Notice
 from agentcli.extend.agents import AgentDefinition
 from agentcli.mcp import Ground, McpRoom, ServerEntry, Wiring, inline_configuration, make_room
-from agentcli.mcp.naming import server_part
 from agentcli.ports.permissions import ApprovalRequest, Approver, Decision
+from agentcli.ports.toolnames import server_part
 from agentcli.ports.tools import ToolCall
 from agentcli.runtime.parent import Parent
 from agentcli.runtime.site import Site
