@@ -176,7 +176,7 @@ def plain_environment(home: Path) -> Iterator[None]:
         os.environ.update(before)
 
 
-async def until(true: Callable[[], bool], *, seconds: float = 10.0) -> None:
+async def until(true: Callable[[], bool], *, seconds: float = 60.0) -> None:
     """Polls.  ``TimeoutError`` if it does not become true."""
     async with asyncio.timeout(seconds):
         while not true():

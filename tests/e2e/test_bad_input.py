@@ -172,7 +172,7 @@ def test_api_errors(step: object, kind: str, status: int, format: str, project: 
         assert "result" not in result
 
 
-def wait_until(condition, seconds: float = 30.0) -> None:
+def wait_until(condition, seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "did not happen in time"

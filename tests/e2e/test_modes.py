@@ -133,7 +133,7 @@ async def test_a_front_end_runs_the_rounds_of_a_loop_that_forks_the_conversation
     plan = LoopPlan(prompt="mend a test", interval=60)
     async with stage.session(loop=plan, resume=Resume(query=first.id, fork=True)) as session:
         for words in ("One.", "Two.\nLOOP_DONE"):
-            prompt = await asyncio.wait_for(session.waking.next(), 10)
+            prompt = await asyncio.wait_for(session.waking.next(), 60)
             await stage.say(session, prompt.text, words)
         last = asyncio.create_task(session.waking.next())
         await until(lambda: any(isinstance(e, Notice) and e.code == "ticks_over" for e in stage.heard))
@@ -220,7 +220,7 @@ async def test_ticks_wake_an_idle_agent_until_its_budget_is_used_up(stage: Stage
     async with stage.session(proactive=True, settings=settings) as session:
         session.waking.focus = False
         for number in range(2):
-            tick = await asyncio.wait_for(session.waking.next(), 10)
+            tick = await asyncio.wait_for(session.waking.next(), 60)
             await stage.say(session, tick.text, f"Looked {number}.")
         assert session.waking.ticker is not None
         stage.clock.advance(200)
@@ -286,6 +286,6 @@ async def test_a_background_report_begins_a_turn_by_itself(stage: Stage) -> None
         await stage.say(session, "go", reply(background), "It runs.")
         waiting = asyncio.create_task(session.waking.next())
         gate.open()
-        prompt = await asyncio.wait_for(waiting, 20)
+        prompt = await asyncio.wait_for(waiting, 60)
         await stage.say(session, prompt.text, "It reported.")
     assert "Here is the report." in stage.requests[-1].last_text

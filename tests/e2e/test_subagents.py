@@ -294,7 +294,7 @@ async def test_a_background_agent_reports_by_itself(stage: Stage) -> None:
         await stage.say(session, "go", reply(task("take your time", run_in_background=True)), "It runs.")
         assert [t.state for t in session.crew.list()] == ["running"]
         gate.open()
-        await asyncio.wait_for(session.crew.wait_ended(), 20)
+        await asyncio.wait_for(session.crew.wait_ended(), 60)
         await stage.say(session, "and?", "It reported.")
     last = of(stage, '"go"')[-1]
     assert "agent_1 (general-purpose: a task) reports after 1 step" in last.last_text

@@ -157,7 +157,7 @@ async def test_searches_see_the_checkout_that_they_begin_in_and_no_other(stage: 
         assert len(trees(stage)) == 1
         await stage.say(session, "look too", reply(*looks), "Seen.")
         gate.open()
-        await asyncio.wait_for(session.crew.wait_ended(), 20)
+        await asyncio.wait_for(session.crew.wait_ended(), 60)
     theirs, ours = results(of(stage, '"look"')[1]), results(of(stage, '"go"')[-1])
     assert ["README.md" in text for text in (*theirs, *ours)] == [True] * 4
     assert [".claude" in text for text in ours] == [False] * 2
@@ -187,7 +187,7 @@ async def test_a_stopped_background_agent_s_report_names_what_is_kept(stage: Sta
         await stage.say(session, "go", reply(alone("write and wait", run_in_background=True)), "It runs.")
         await until(lambda: len(of(stage, "write and wait")) == 2)
         session.crew.interrupt()
-        await asyncio.wait_for(session.crew.wait_ended(), 20)
+        await asyncio.wait_for(session.crew.wait_ended(), 60)
         (end,) = session.crew.take_ended()
     (tree,) = trees(stage)
     assert f"kept in the worktree {tree} (branch worktree-{tree.name})" in end.report.text

@@ -185,7 +185,7 @@ async def test_hooks_around_a_session(project: Path) -> None:
     hooks = {
         **one("SessionStart", saying({"systemMessage": "Hi", "hookSpecificOutput": {"additionalContext": "Frozen."}})),
         **one("SessionEnd", "cat > end.json; echo bye >&2; exit 2"),
-        **one("Notification", "cat > note.json", "permission_prompt"),
+        **one("Notification", "cat > note.new; mv note.new note.json", "permission_prompt"),
     }
     write(project / ".claude" / "settings.json", json.dumps({"hooks": hooks}))
     events: list[Event] = []
@@ -200,8 +200,8 @@ async def test_hooks_around_a_session(project: Path) -> None:
         await around.ready()
         assert told == [("hook:SessionStart", "Frozen.")] * 2
         around.hear(PermissionAsked("r1", "t1", "Bash", {}, "ls", "why"))
-        async with asyncio.timeout(10):
-            while not (project / "note.json").exists() or not (project / "note.json").read_text():
+        async with asyncio.timeout(60):
+            while not (project / "note.json").exists():
                 await asyncio.sleep(0.02)
         await around.end("other")
     note = json.loads((project / "note.json").read_text())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +28,14 @@ def notices(world: World) -> list[str]:
     return [n.text for n in world.seen(Notice)]
 
 
-SILENT = ["exit 0", "echo '{}'", "exec <&-; exit 0", "head -c 10000000 /dev/zero", "sleep 30 & exit 0"]
+SILENT = ["exit 0", "echo '{}'", "exec <&-; exit 0", "head -c 10000000 /dev/zero", "sleep 600 & exit 0"]
 
 
 @pytest.mark.parametrize("hook", SILENT)
 async def test_a_stop_hook_without_an_objection_costs_no_step(project: Path, hook: str) -> None:
     async with bench(project, one("Stop", hook)) as run:
         world = make(["done"], hooks=run.room)
-        began = time.monotonic()
         assert (await world.turn("hi")).outcome == "completed"
-        assert time.monotonic() - began < 10
     assert (len(world.requests), notices(world)) == (1, [])
 
 

@@ -48,9 +48,7 @@ async def test_death_by_a_signal_is_never_a_success(manager: ProcessManager, pro
 )
 async def test_a_background_child_does_not_hold_the_call(manager: ProcessManager, project: Path, command: str) -> None:
     seconds = unique_seconds()
-    begun = time.monotonic()
-    done = await bash(manager, command.replace("{}", seconds), project, timeout=20)
-    assert time.monotonic() - begun < 5
+    done = await bash(manager, command.replace("{}", seconds), project, timeout=60)
     assert (done.exit_code, done.output.text, done.timed_out, done.left_running) == (0, "started\n", False, True)
     await until(lambda: alive(f"sleep {seconds}"))
     await manager.close()
@@ -58,9 +56,10 @@ async def test_a_background_child_does_not_hold_the_call(manager: ProcessManager
 
 
 async def test_a_late_writer_is_not_waited_for_and_not_broken(manager: ProcessManager, project: Path) -> None:
-    done = await bash(manager, "(sleep 1; echo late; echo later; touch survived) & echo now", project, timeout=20)
-    assert done.output.text == "now\n"
-    assert done.seconds < 1
+    late = "(until [ -e go ]; do sleep 0.05; done; echo late; echo later; touch survived)"
+    done = await bash(manager, f"{late} & echo now", project, timeout=60)
+    assert (done.output.text, done.timed_out) == ("now\n", False)
+    (project / "go").touch()
     await until((project / "survived").exists)
     await until(lambda: manager.running == ())
 
@@ -79,10 +78,10 @@ async def test_time_limit_ends_the_whole_tree_and_keeps_the_output(manager: Proc
         f"( setsid sleep {seconds} & )\n"
         f"echo before; sleep {seconds}\n"
     )
-    done = await bash(manager, "bash spin.sh", project, timeout=0.5)
+    done = await bash(manager, "bash spin.sh", project, timeout=2)
     assert done.timed_out
     assert done.output.text == "before\n"
-    assert 0.8 < done.seconds < 5
+    assert done.seconds > 2
     assert alive(seconds, "spin.sh") == []
     assert not done.left_running
     ticks = (project / "ticks").read_text()
@@ -92,10 +91,10 @@ async def test_time_limit_ends_the_whole_tree_and_keeps_the_output(manager: Proc
 
 async def test_a_polite_command_ends_at_the_limit_without_the_grace(project: Path) -> None:
     manager = ProcessManager(grace=30)
-    done = await bash(manager, "trap 'echo bye; exit 3' TERM; echo hi; sleep 9 & wait", project, timeout=0.3)
+    done = await bash(manager, "trap 'echo bye; exit 3' TERM; echo hi; sleep 90 & wait", project, timeout=3)
     await manager.close()
     assert (done.exit_code, done.timed_out, done.output.text) == (3, True, "hi\nbye\n")
-    assert done.seconds < 5
+    assert done.seconds < 30
 
 
 @pytest.mark.skipif(not shutil.which("dash"), reason="bash may lose a TERM between fork and exec itself")
@@ -235,11 +234,10 @@ async def test_much_output_is_kept_whole_in_a_private_file(project: Path, tmp_pa
 
 
 async def test_a_flood_is_ended(manager: ProcessManager, project: Path) -> None:
-    done = await bash(manager, "yes", project, limits=Limits(memory=1000, file=5000, kill=3_000_000), timeout=20)
+    done = await bash(manager, "yes", project, limits=Limits(memory=1000, file=5000, kill=3_000_000), timeout=60)
     assert done.flooded
     assert not done.timed_out
     assert done.output.file_bytes == 5000
-    assert done.seconds < 5
 
 
 async def test_live_output_arrives_while_it_runs(manager: ProcessManager, project: Path) -> None:

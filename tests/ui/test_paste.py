@@ -73,7 +73,7 @@ async def test_recall_sends_the_content_in_this_session_and_the_next(tmp_path: P
         show.paste(ROWS)
         show.keys(" again\r")
         await show.see("row 499 again")
-        await show.until(lambda: not session.status().turn_running)  # else the key takes back what is queued
+        await show.until(lambda: show.turns_ended)  # else the key takes back what is queued, or Enter finds it busy
         show.keys(UP)
         await show.see("❯ [Pasted text #1, 500 lines] again")
         show.keys("\r")

@@ -9,10 +9,12 @@ from tests.ui.pty import Program
 
 RESIZED = """
 import os, signal
-def show(*_): os.write(1, f"{os.get_terminal_size()}\\n".encode())
-signal.signal(signal.SIGWINCH, show)
-show()
-while True: signal.pause()
+# Blocked, a signal that comes before it is waited for is not lost.
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGWINCH])
+signal.signal(signal.SIGWINCH, lambda *_: None)
+while True:
+    os.write(1, f"{os.get_terminal_size()}\\n".encode())
+    signal.sigwait([signal.SIGWINCH])
 """
 
 

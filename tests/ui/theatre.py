@@ -17,6 +17,7 @@ from prompt_toolkit.input.base import PipeInput
 
 from agentcli.commands.base import Command
 from agentcli.commands.registry import Registry
+from agentcli.events import Event, TurnFinished
 from agentcli.messages import Json, Message
 from agentcli.ports.frontend import UserInput
 from agentcli.runtime.trusting import TrustQuestion
@@ -52,6 +53,10 @@ class _Wire(io.StringIO):
         return len(text)
 
 
+DEADLINE = 45.0
+"""Seconds.  Only what fails takes so long; a loaded machine may be slow."""
+
+
 class Theatre:
     def __init__(self, session: ScriptedSession, keys: PipeInput, columns: int, rows: int) -> None:
         self.session = session
@@ -60,6 +65,11 @@ class Theatre:
         self._keys = keys
         self.time = 100.0
         self.result: asyncio.Task[int]
+        self.turns_ended = 0
+        session.events.subscribe(self._hear)
+
+    def _hear(self, event: Event) -> None:
+        self.turns_ended += isinstance(event, TurnFinished)
 
     def clock(self) -> float:
         """Seconds of the front end; they pass when a test sets ``time``."""
@@ -87,7 +97,7 @@ class Theatre:
         self.emulator.resize(rows, columns)
         self.app._on_resize()
 
-    async def until(self, condition: Callable[[], object], *, deadline: float = 10.0) -> None:
+    async def until(self, condition: Callable[[], object], *, deadline: float = DEADLINE) -> None:
         end = time.monotonic() + deadline
         while not condition():
             assert time.monotonic() < end, f"not seen; screen:\n{self.everything}"

@@ -22,7 +22,7 @@ Line = dict[str, Any]
 STAMPS = ("uuid", "timestamp", "duration_ms", "duration_api_ms", "cwd", "seconds")
 GROWING = ("tools", "slash_commands", "usage", "modelUsage", "total_cost_usd", "cache")
 """Fields that change with every tool and command that is added."""
-SECONDS = 30.0
+SECONDS = 60.0
 
 
 @dataclass
