@@ -5,39 +5,39 @@ JSON-ready.  A front end matches on the union with ``assert_never``, so that the
 must draw a new event.
 """
 
-from agentcli.events.stream import Emit, EventStream, Listener
-from agentcli.events.types import (
-    AssistantMessage,
-    AttemptDiscarded,
-    CacheObserved,
-    Compacted,
-    ConversationCleared,
-    Event,
-    FallbackUsed,
-    FromSubagent,
-    JobChanged,
-    ModeChanged,
-    ModelChanged,
-    ModelStream,
-    Notice,
+from agentcli.events.calls import (
     PermissionAsked,
     PermissionResolved,
-    PromptAccepted,
-    QueueChanged,
-    RetryScheduled,
-    StepStarted,
-    TextDelta,
-    ThinkingDelta,
-    TodosChanged,
-    ToolCallStarted,
     ToolFinished,
     ToolOutput,
     ToolResultsAppended,
     ToolStarted,
-    TurnFinished,
-    TurnStarted,
-    to_record,
 )
+from agentcli.events.records import to_record
+from agentcli.events.states import (
+    Compacted,
+    ConversationCleared,
+    JobChanged,
+    ModeChanged,
+    ModelChanged,
+    Notice,
+    QueueChanged,
+    TodosChanged,
+)
+from agentcli.events.steps import (
+    AssistantMessage,
+    AttemptDiscarded,
+    CacheObserved,
+    FallbackUsed,
+    ModelStream,
+    RetryScheduled,
+    StepStarted,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallStarted,
+)
+from agentcli.events.stream import Emit, EventStream, Listener
+from agentcli.events.types import Event, FromSubagent, PromptAccepted, TurnFinished, TurnStarted
 
 __all__ = [
     "AssistantMessage",

@@ -170,6 +170,17 @@ def model_info(model: str, *, provider: Provider = "first_party") -> ModelInfo:
     return replace(row, id=model, cache_minimum=minimum)
 
 
+def told(known: ModelInfo, answer: Mapping[str, Any]) -> ModelInfo:
+    """With what the server's ``models.retrieve`` says of its windows; its name only where we have none."""
+    window, output, name = (answer.get(k) for k in ("max_input_tokens", "max_tokens", "display_name"))
+    return replace(
+        known,
+        window=window if isinstance(window, int) and window > 0 else known.window,
+        max_output=output if isinstance(output, int) and output > 0 else known.max_output,
+        name=name if isinstance(name, str) and name and not known.known else known.name,
+    )
+
+
 def _unknown(model: str) -> ModelInfo:
     family = _FAMILY.search(model.lower())
     if family:

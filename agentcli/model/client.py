@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import replace
 from typing import Any
 
 from agentcli.clock import SystemClock
@@ -16,7 +15,7 @@ from agentcli.model.answer import AnswerState
 from agentcli.model.betas import Refusals, describe, disabled_by_env, refused_feature
 from agentcli.model.breaks import Sent
 from agentcli.model.cache import note_written, wants_hour
-from agentcli.model.catalog import model_info
+from agentcli.model.catalog import model_info, told
 from agentcli.model.connection import Connection
 from agentcli.model.failures import Failure, to_error, waits_too_long
 from agentcli.model.gate import PrefixGate
@@ -25,6 +24,7 @@ from agentcli.model.options import ClientOptions, extra_body, stall_seconds, use
 from agentcli.model.parts import Rules
 from agentcli.model.request import RequestBuilder, WireRequest
 from agentcli.model.retry import OVERLOADS_BEFORE_FALLBACK, RetryPolicy
+from agentcli.model.run import Run
 from agentcli.model.transport import COUNT, MESSAGES, Transport
 from agentcli.model.usage import Ledger, category, usage_from_api
 from agentcli.ports.model import (
@@ -43,21 +43,6 @@ from agentcli.ports.sessions import Clock
 REFUSALS_FILE = "refused-features.json"
 _COUNTED = ("model", "messages", "system", "tools", "tool_choice", "thinking")
 _BYTES_PER_TOKEN = 3.5
-
-
-@dataclass(slots=True)
-class _Run:
-    """One call of ``stream``: which bytes are being sent, and how often that has failed."""
-
-    request: ModelRequest
-    wire: WireRequest
-    sent_at: datetime
-    answer: AnswerState = field(default_factory=AnswerState)
-    began_at: datetime | None = None
-    attempts: int = 1
-    total_attempts: int = 1
-    overloads: int = 0
-    key_refreshed: bool = False
 
 
 class AnthropicClient:
@@ -160,14 +145,7 @@ class AnthropicClient:
             answer = await self._transport.model(model)
         except (Failure, SetupError):
             return known
-        window, output, name = (answer.get(k) for k in ("max_input_tokens", "max_tokens", "display_name"))
-        info = replace(
-            known,
-            window=window if isinstance(window, int) and window > 0 else known.window,
-            max_output=output if isinstance(output, int) and output > 0 else known.max_output,
-            name=name if isinstance(name, str) and name and not known.known else known.name,
-        )
-        self._infos[model] = info
+        self._infos[model] = info = told(known, answer)
         return info
 
     def preview(self, request: ModelRequest) -> WireRequest:
@@ -214,10 +192,10 @@ class AnthropicClient:
         )
         return self._builder.build(request, rules, previous_id=self._answered.get(request.conversation_id))
 
-    def _begin(self, request: ModelRequest) -> _Run:
-        return _Run(request, self._build(request), self.clock.now())
+    def _begin(self, request: ModelRequest) -> Run:
+        return Run(request, self._build(request), self.clock.now())
 
-    async def _attempt(self, run: _Run) -> AsyncGenerator[ModelEvent, None]:
+    async def _attempt(self, run: Run) -> AsyncGenerator[ModelEvent, None]:
         """Sends the bytes once.  ``Failure`` unless the answer came to its proper end."""
         wire, answer = run.wire, run.answer
         leave = await self.gate.enter(wire.shared_key) if self._cacheable(wire) else None
@@ -245,7 +223,7 @@ class AnthropicClient:
         front = wire.fingerprint.tools_size + wire.fingerprint.system_size
         return wire.plan.count > 0 and front / _BYTES_PER_TOKEN >= wire.info.cache_minimum / 2
 
-    def _finish(self, run: _Run) -> Observation:
+    def _finish(self, run: Run) -> Observation:
         if run.answer.message_id is not None:
             self._answered[run.request.conversation_id] = run.answer.message_id
         sent = Sent(
@@ -260,7 +238,7 @@ class AnthropicClient:
 
     # --- after a failure --------------------------------------------------------------------------------------------
 
-    async def _recover(self, run: _Run, failure: Failure) -> tuple[Sequence[ModelEvent], float]:
+    async def _recover(self, run: Run, failure: Failure) -> tuple[Sequence[ModelEvent], float]:
         """What is done about it: events to show and seconds to wait.  Raises when nothing helps."""
         run.total_attempts += 1
         refused = refused_feature(failure, used=run.wire.features, betas=run.wire.betas)
@@ -282,13 +260,13 @@ class AnthropicClient:
         run.attempts += 1
         return (planned,), delay
 
-    def _switch_off(self, run: _Run, refused: str) -> Sequence[ModelEvent]:
+    def _switch_off(self, run: Run, refused: str) -> Sequence[ModelEvent]:
         self._refusals.add(refused)
         run.wire = self._build(run.request)
         words = f"The server does not take {describe(refused)}; it is switched off for a day."
         return (ModelNotice(words, "feature_refused"),)
 
-    async def _new_key(self, run: _Run) -> bool:
+    async def _new_key(self, run: Run) -> bool:
         """Asks the key helper for another key, once per run."""
         if self.options.refresh_key is None or run.key_refreshed:
             return False
@@ -297,7 +275,7 @@ class AnthropicClient:
         await self._transport.reconnect(self.connection)
         return True
 
-    def _fallback(self, run: _Run) -> FallbackPlanned | None:
+    def _fallback(self, run: Run) -> FallbackPlanned | None:
         """Goes on with the next fallback model for the rest of the turn."""
         previous = run.request.model
         used = {previous, *self._substitutes, *self._substitutes.values()}
@@ -311,7 +289,7 @@ class AnthropicClient:
         run.attempts, run.overloads = 1, 0
         return FallbackPlanned(model, previous, price.tokens, price.cost if price.tokens else None)
 
-    def _error(self, run: _Run, failure: Failure) -> TurnError:
+    def _error(self, run: Run, failure: Failure) -> TurnError:
         tried = run.total_attempts - 1
         where = self.connection.base_url or self.connection.provider
         error = to_error(failure, attempts=tried, url=where, key=self.connection.key_source)
