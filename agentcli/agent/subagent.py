@@ -13,7 +13,16 @@ from agentcli.agent.rooms import Limits, Rooms
 from agentcli.agent.state import SessionState
 from agentcli.agent.subagent_budget import Purse, Watch
 from agentcli.errors import Bug, ToolError
-from agentcli.events import Emit, Event, FromSubagent, Notice, StepStarted, TurnFinished
+from agentcli.events import (
+    Emit,
+    Event,
+    FromSubagent,
+    Notice,
+    StepStarted,
+    ToolResultsAppended,
+    ToolStarted,
+    TurnFinished,
+)
 from agentcli.messages import Usage
 from agentcli.ports.agents import AgentOrder, AgentState, AgentTask
 from agentcli.ports.frontend import UserInput
@@ -53,6 +62,7 @@ class Kit:
     limits: Limits
     name: str
     """The kind's exact name."""
+    color: str = ""
     ready: Callable[[], Awaitable[None]] = _at_once
     close: Callable[[], Awaitable[list[str]]]
     spill: Callable[[str, str], Path]
@@ -113,6 +123,7 @@ class Subagent:
         self._crew: Crew | None = None
         self._began = 0.0
         self._seconds = 0.0
+        self._doing = ""
         self._notes: list[str] = []
         """What there is to say of its end beside the report."""
         self._before = (0, 0)
@@ -137,6 +148,10 @@ class Subagent:
         def up(event: Event) -> None:
             emit(FromSubagent(self.kind, self.call_id, event))
             self._watch.heard(event)
+            if isinstance(event, ToolStarted):
+                self._doing = f"{event.name} {event.title}".strip()
+            elif isinstance(event, ToolResultsAppended | TurnFinished):
+                self._doing = ""
             while isinstance(event, FromSubagent):
                 event = event.event
             if isinstance(event, StepStarted):
@@ -176,6 +191,9 @@ class Subagent:
             tokens + purse.tokens,
             kit.state.cost if kit else 0.0,
             kit.rooms.clock.monotonic() - self._began if running and kit else self._seconds,
+            self._doing,
+            kit.color if kit else "",
+            self.call_id,
         )
 
     def interrupt(self) -> None:

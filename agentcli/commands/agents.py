@@ -23,8 +23,8 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
 
 
 def _line(agent: AgentDefinition) -> str:
-    model = f", {agent.model}" if agent.model else ""
-    return f"- `{agent.name}`: {one_line(agent.description, 160)} ({agent.scope}{model})"
+    facts = ", ".join(fact for fact in (agent.scope, agent.model, agent.color) if fact)
+    return f"- `{agent.name}`: {one_line(agent.description, 160)} ({facts})"
 
 
 def details(agent: AgentDefinition) -> str:
@@ -41,6 +41,10 @@ def details(agent: AgentDefinition) -> str:
         ("memory", agent.memory or ""),
         ("isolation", agent.isolation or ""),
         ("hooks", ", ".join(agent.hooks)),
+        ("MCP servers", ", ".join(s if isinstance(s, str) else ", ".join(s) for s in agent.mcp_servers)),
+        ("in the background", "always" if agent.background else ""),
+        ("color", agent.color),
+        ("first prompt", one_line(agent.initial_prompt, 160)),
     ]
     lines = [f"- {name}: {value}" for name, value in facts if value]
     parts = [f"**{agent.name}**: {agent.description}", "\n".join(lines), agent.body or "(the default agent prompt)"]

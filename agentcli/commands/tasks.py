@@ -77,7 +77,7 @@ def _words(task: Task) -> tuple[str, str]:
     if isinstance(task, Job):
         return describe_state(task), one_line(task.command, 80)
     state = f"{task.id} ({task.agent}) is {task.state}, {task.seconds:.0f} s, {plural(task.steps, 'step')}"
-    return state, one_line(task.description, 80)
+    return f"{state}, {task.tokens:,} tokens", one_line(task.doing or task.description, 80)
 
 
 def _line(task: Task) -> str:

@@ -16,6 +16,9 @@ TEXTS: Mapping[str, str] = {
     "retry": "{why}: attempt {attempt} of {most} in {left}",
     "tokens.out": "{count} tokens written",
     "agent.calls": "calls: {count}",
+    "agent.more": "more agents: {count} (/tasks)",
+    "agent.steps": "steps: {count}",
+    "agent.tokens": "tokens: {count}",
     "queue.message": "queued: {text}",
     "queue.more": "and {count} more queued",
     # Keys

@@ -27,7 +27,8 @@ class AgentOrder:
 @dataclass(frozen=True, slots=True)
 class AgentTask:
     """A subagent as it is now.  ``steps`` and ``tokens`` (input and output) cover everything below it too; ``cost`` is
-    US dollars, ``None`` where a price is unknown; ``seconds`` its age or how long it worked."""
+    US dollars, ``None`` where a price is unknown; ``seconds`` its age or how long it worked.  ``doing`` is the call
+    that it makes now, ``color`` what its definition says, ``call_id`` the tool call that it works for."""
 
     id: str
     agent: str
@@ -38,6 +39,9 @@ class AgentTask:
     tokens: int
     cost: float | None
     seconds: float
+    doing: str = ""
+    color: str = ""
+    call_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,6 +152,8 @@ class Assembly:
         self.prompt = self._prompt(self.scratch)
         self.crew = self._crew()
         self.waking = Waking(lambda: self.agent, self.crew, self.events, world.clock)
+        if main_agent is not None and opened.loaded is None:
+            self.waking.opening = main_agent.initial_prompt
         self.journal = CurrentJournal(opened.journal)
 
     def session(self, store: SessionStore, monitor: CacheMonitor) -> Session:

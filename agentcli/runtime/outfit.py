@@ -88,6 +88,7 @@ class Outfit:
             rooms=self._rooms(),
             limits=replace(self._parent.limits, max_turns=self._definition.max_turns, max_budget_usd=None),
             name=self._definition.name,
+            color=self._definition.color.lower(),
             ready=self._ready,
             close=self._close,
             spill=self._contexts().spill,

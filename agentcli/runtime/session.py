@@ -178,6 +178,7 @@ class Session:
     async def run(self, prompt: UserInput) -> TurnFinished:
         """One turn.  Never raises for what ends a turn (see ``TurnFinished.outcome``)."""
         self._reload_settings()
+        prompt = self.waking.opened_with(prompt)
         if isinstance(self.client, AnthropicClient):
             self.client.new_turn()
         preparing = self.preparing = asyncio.create_task(self._prepare(prompt))

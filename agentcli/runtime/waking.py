@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 from agentcli.agent.agent import Agent
 from agentcli.agent.subagent_crew import Crew
@@ -24,6 +25,8 @@ class Waking:
 
     def __init__(self, agent: Callable[[], Agent], crew: Crew, events: EventStream, clock: Clock) -> None:
         self.ticker: Ticker | None = None
+        self.opening = ""
+        """What is said first, where the user does not begin."""
         self.focus: bool | None = None
         """Whether the user is there, as far as the front end knows."""
         self._agent = agent
@@ -37,6 +40,8 @@ class Waking:
     async def next(self) -> UserInput:
         """Until the session is idle and there is a reason for a turn; the caller runs it at once.  Never returns where
         there is none."""
+        if self.opening and not self._agent().busy:
+            return UserInput(self.opening)
         while True:
             if (found := await self._reason()) is not None:
                 return found
@@ -62,6 +67,13 @@ class Waking:
                 reason.cancel()
         found = next((p for r in done if (p := r.result()) is not None), None)
         return None if self._agent().busy else found
+
+    def opened_with(self, prompt: UserInput) -> UserInput:
+        """The conversation's first prompt, behind what is said first; any other as it is."""
+        opening, self.opening = self.opening, ""
+        if not opening or prompt.text == opening:
+            return prompt
+        return replace(prompt, text=f"{opening}\n\n{prompt.text}")
 
     async def sleep(self, seconds: float) -> Woken:
         """``ports.rest.Rest``; never longer than the session's time."""

@@ -11,7 +11,7 @@ import pytest
 
 from tests.api import ApiServer, Gate, after, reply, tool_use
 from tests.api.script import ToolUse
-from tests.e2e.harness import Stage
+from tests.e2e.harness import Stage, until
 from tests.e2e.test_subagents import RUNAWAY, _command, endlessly, of, results, task, whole
 
 
@@ -137,3 +137,32 @@ async def test_the_environment_says_how_much_of_a_report_comes_back(stage: Stage
     assert len(said) < 1_600
     kept = Path(said.partition("the whole report is in ")[2].partition("]")[0])
     assert kept.read_text() == ("word " * 1_000).strip()
+
+
+async def test_the_main_agent_s_first_prompt_stands_in_front_of_the_users_or_alone(stage: Stage) -> None:
+    define(stage, "lead", "initialPrompt: Begin with MARK_first.")
+    async with stage.session(agent="lead") as session:
+        await stage.say(session, "then this", "Begun.")
+        await stage.say(session, "and that", "Good.")
+    first, second = stage.requests
+    assert first.last_text.endswith("Begin with MARK_first.\n\nthen this")
+    assert second.last_text == "and that"
+    async with stage.session(agent="lead") as session:
+        stage.play("Begun.")
+        prompt = await asyncio.wait_for(session.waking.next(), 20)
+        await session.run(prompt)
+    assert stage.requests[-1].last_text.endswith("Begin with MARK_first.")
+
+
+async def test_what_an_agent_does_now_can_be_seen(stage: Stage) -> None:
+    define(stage, "worker", "color: Blue")
+    waiting = tool_use("Bash", {"command": f"touch {stage.project}/begun; exec sleep 987"})
+    stage.api.lane("work", reply(waiting))
+    async with stage.session() as session:
+        await stage.say(session, "go", reply(task("work", "worker", run_in_background=True)), "It runs.")
+        await until((stage.project / "begun").exists, seconds=30)
+        (now,) = session.crew.list()
+    assert now.doing.startswith("Bash touch")
+    assert (now.agent, now.color, now.state, now.steps) == ("worker", "blue", "running", 1)
+    assert now.tokens > 0
+    assert now.call_id

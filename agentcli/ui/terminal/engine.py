@@ -40,6 +40,7 @@ def engine_way(options: SessionOptions, client: ModelClient | None, question: Tr
         trust=engine.trust,
         change=engine.change,
         mentions=_mentions,
+        agents=lambda session: _ours(session).crew.list(),
         autonomous=lambda session: _ours(session).waking.alive,
     )
 

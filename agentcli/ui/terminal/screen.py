@@ -123,7 +123,7 @@ class Screen:
             input=input,
             output=output,
             reflow=capabilities.reflow,
-            busy=lambda: self.view.activity.busy or bool(self._hint[0]),
+            busy=lambda: self.view.activity.moving or bool(self._hint[0]),
             regained=self.modals.seen_again,
         )
         if options.vi:

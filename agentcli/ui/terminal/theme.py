@@ -9,6 +9,17 @@ from typing import Final, Literal, get_args
 ThemeName = Literal["dark", "light", "daltonised", "none"]
 THEME_NAMES: tuple[ThemeName, ...] = get_args(ThemeName)
 
+AGENT_COLORS: Final = {
+    "red": "red",
+    "orange": "bright_red",
+    "yellow": "yellow",
+    "green": "green",
+    "cyan": "cyan",
+    "blue": "blue",
+    "purple": "magenta",
+    "pink": "bright_magenta",
+}
+"""What the ``color`` of an agent's definition may be, as one of the terminal's own."""
 SHAPES: Final = {
     "plain": "",
     "user": "bold",
@@ -30,6 +41,7 @@ SHAPES: Final = {
     "heading1": "bold underline",
     "quote": "italic",
     "mode": "bold",
+    **{f"agent_{name}": "" for name in AGENT_COLORS},
 }
 """What every theme has, with and without colour: signs and shapes carry the meaning, hue only adds to it."""
 
@@ -50,6 +62,7 @@ _DARK: Final = {
     "heading": "bright_magenta",
     "heading1": "bright_magenta",
     "mode": "magenta",
+    **{f"agent_{name}": color for name, color in AGENT_COLORS.items()},
 }
 _LIGHT: Final = {
     **_DARK,

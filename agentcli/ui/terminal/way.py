@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from agentcli.commands.base import Command
 from agentcli.messages import Json, Message
+from agentcli.ports.agents import AgentTask
 from agentcli.ports.elicitation import Elicitor
 from agentcli.ports.frontend import SessionHandle, UserInput
 from agentcli.ports.tools import Questioner
@@ -68,5 +69,7 @@ class Way:
     trust: Callable[[], None] = lambda: None
     change: Callable[[Change], Awaitable[SessionHandle]] | None = None
     """One with the options that this makes of the present ones; ``None``: not possible."""
+    agents: Callable[[SessionHandle], Sequence[AgentTask]] = lambda session: ()
+    """The subagents of the session."""
     autonomous: Callable[[SessionHandle], bool] = lambda session: False
     """Whether something goes on in the session, or will, without the user: agents in the background, ticks."""

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from rich.text import Text
 
 from agentcli.events import RetryScheduled, ToolFinished, ToolOutput, ToolStarted
 from agentcli.i18n import Texts
+from agentcli.ports.agents import AgentTask
 from agentcli.ports.display import Todo
 from agentcli.text import one_line
 from agentcli.ui.terminal.output.glyphs import Glyphs
 from agentcli.ui.terminal.output.pen import safe
 from agentcli.ui.terminal.output.tools import CallPainter, RunningCall, seconds, todo_lines
+from agentcli.ui.terminal.theme import AGENT_COLORS
 
 FRAMES_PER_SECOND = 8
 QUEUE_SHOWN = 3
+AGENTS_SHOWN = 5
+
+
+def _no_agents() -> Sequence[AgentTask]:
+    return ()
 
 
 @dataclass(slots=True)
@@ -46,10 +53,17 @@ class Activity:
     queued: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
     """Messages that were sent before the session was ready."""
+    agents: Callable[[], Sequence[AgentTask]] = _no_agents
+    """The session's subagents as they are now."""
 
     @property
     def busy(self) -> bool:
         return bool(self.phase)
+
+    @property
+    def moving(self) -> bool:
+        """Whether there are lines that change by themselves."""
+        return self.busy or any(_aside(task) for task in self.agents())
 
     def start(self) -> None:
         self.since = self.now()
@@ -88,15 +102,18 @@ def draw(activity: Activity, painter: CallPainter, glyphs: Glyphs, texts: Texts,
     now = activity.now()
     frame = int(now * FRAMES_PER_SECOND)
     lines: list[Text] = []
+    tasks = activity.agents()
     for call in activity.calls.values():
         lines.append(painter.running(call, now, frame))
         agent = activity.subagents.get(call.tool_use_id)
         if agent:
-            doing = f"{agent.agent}: {agent.doing}" if agent.doing else agent.agent
-            lines.append(_line(f"  {glyphs.queued} {doing} {glyphs.dot} {texts('agent.calls', count=agent.calls)}"))
+            task = next((t for t in tasks if t.call_id == call.tool_use_id), None)
+            counted = [texts("agent.calls", count=agent.calls), *(_figures(task, texts) if task else ())]
+            lines.append(_agent(agent.agent, task.color if task else "", agent.doing, counted, glyphs))
     if activity.busy:
         phase = "phase.permission" if asking else activity.phase
         lines.append(_spinner(activity, phase, frame, glyphs, texts))
+    lines += _background(tasks, glyphs, texts)
     if activity.todos and activity.show_todos:
         lines += todo_lines(activity.todos, glyphs)
     elif activity.busy:
@@ -131,6 +148,34 @@ def _spinner(activity: Activity, phase: str, frame: int, glyphs: Glyphs, texts: 
     parts.append(texts("hint.interrupt"))
     text.append(f" {glyphs.dot} " + f" {glyphs.dot} ".join(parts), style="dim")
     return text
+
+
+def _background(tasks: Sequence[AgentTask], glyphs: Glyphs, texts: Texts) -> list[Text]:
+    """A line for each agent that works beside the conversation."""
+    aside = [task for task in tasks if _aside(task)]
+    lines = []
+    for task in aside[:AGENTS_SHOWN]:
+        doing = one_line(safe(task.doing or task.description), 80)
+        counted = [*_figures(task, texts), seconds(task.seconds)]
+        lines.append(_agent(f"{task.agent} ({task.id})", task.color, doing, counted, glyphs))
+    if len(aside) > AGENTS_SHOWN:
+        lines.append(_line(f"  {texts('agent.more', count=len(aside) - AGENTS_SHOWN)}"))
+    return lines
+
+
+def _aside(task: AgentTask) -> bool:
+    return task.background and task.state == "running"
+
+
+def _figures(task: AgentTask, texts: Texts) -> list[str]:
+    return [texts("agent.steps", count=task.steps), texts("agent.tokens", count=f"{task.tokens:,}")]
+
+
+def _agent(name: str, color: str, doing: str, counted: Sequence[str], glyphs: Glyphs) -> Text:
+    text = _line(f"  {glyphs.queued} ")
+    text.append(safe(name), style=f"agent_{color}" if color in AGENT_COLORS else "")
+    dot = f" {glyphs.dot} "
+    return text.append((f": {doing}" if doing else "") + dot + dot.join(counted))
 
 
 def _line(text: str) -> Text:
