@@ -4,33 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from agentcli.agent.agent import Agent
-from agentcli.agent.reminders import Reminders
-from agentcli.agent.rooms import Rooms
-from agentcli.agent.sources import (
-    ChangedFilesSource,
-    DateSource,
-    GrantedSource,
-    ModeSource,
-    NewsSource,
-    TodoSource,
-)
-from agentcli.agent.subagent_crew import Crew, CrewReminders
+from agentcli.agent.subagent_crew import Crew
 from agentcli.conversation import ConversationCache
-from agentcli.events import EventStream, ModeChanged
-from agentcli.model.monitor import CacheMonitor
-from agentcli.model.scripted import ScriptedClient
+from agentcli.events import EventStream
 from agentcli.model.usage import Ledger
 from agentcli.modes.agent import MainThreadAgent
-from agentcli.modes.plan import EXIT_TOOL, mode_texts
 from agentcli.modes.select import coordinator_tools, proactive_active
 from agentcli.permissions.broker import Broker
 from agentcli.ports.client_servers import ClientServers
 from agentcli.ports.model import ModelClient
-from agentcli.ports.permissions import Destination, Hooks, NoHooks
-from agentcli.ports.prompt import Reminder, ReminderSource
+from agentcli.ports.permissions import Hooks, NoHooks
+from agentcli.ports.prompt import Reminder
 from agentcli.prompt.source import PromptSource
 from agentcli.runtime.asking import Questions
 from agentcli.runtime.beginning import first_state, limits
@@ -43,11 +30,9 @@ from agentcli.runtime.extending import make_extensions
 from agentcli.runtime.extension_means import Connections
 from agentcli.runtime.guard import make_gate, may_bypass, only_reads_line
 from agentcli.runtime.journal import CurrentJournal
-from agentcli.runtime.looping import SessionTurns, focus_source, make_ticker
 from agentcli.runtime.models import Models
 from agentcli.runtime.parent import Parent
 from agentcli.runtime.prompting import (
-    directories_source,
     make_prompt_source,
     output_style,
     prompt_context,
@@ -57,24 +42,22 @@ from agentcli.runtime.prompting import (
 from agentcli.runtime.remembering import make_memory
 from agentcli.runtime.searching import search_available
 from agentcli.runtime.servers import make_servers
-from agentcli.runtime.session import Session
 from agentcli.runtime.side_question import small_model
 from agentcli.runtime.sides import make_sides
 from agentcli.runtime.toolbox import ContextFactory, make_means
-from agentcli.runtime.turnmodel import TurnModel
-from agentcli.runtime.verbose import RequestLines, verbose
 from agentcli.runtime.waking import Waking
 from agentcli.runtime.world import World, scratch_enabled
-from agentcli.sessions import OpenSession, SessionStore, recorder, restored_cache
-from agentcli.tools.jobs import JobReminders
+from agentcli.sessions import OpenSession, restored_cache
 
 SLEEP = "Sleep"
-_ANSWERED = frozenset(get_args(Destination))
-"""Origins of rules that an answer of this session brought."""
 
 
 class Assembly:
-    """``session`` brings the rooms together."""
+    """What ``joining.make_session`` brings together."""
+
+    agent: Agent
+    """Set with the session."""
+    ledger: Ledger
 
     def __init__(
         self,
@@ -96,6 +79,22 @@ class Assembly:
         self.events = EventStream()
         self.models = Models(world, client)
         self.directory = SessionDirectory(opened.directory)
+        self.questions = Questions(clients)
+        self.journal = CurrentJournal(opened.journal)
+        self._make_ground()
+        self._make_tools()
+        self._make_conversation(model)
+        self.extended = self._extended(hooks or NoHooks())
+        self.hooks = self.extended.hooks
+        self.prompt = self._prompt(self.scratch)
+        self.crew = self._crew()
+        self.waking = Waking(lambda: self.agent, self.crew, self.events, world.clock)
+        if main_agent is not None and opened.loaded is None:
+            self.waking.opening = main_agent.initial_prompt
+
+    def _make_ground(self) -> None:
+        """What may be done, and what is there: memory, permissions, extensions, sandbox."""
+        world, warn = self.world, self.warn
         self.memory = make_memory(world, warn)
         self.scratch = self.directory() / "scratch" if scratch_enabled(world) else None
         own = (self.scratch,) if self.scratch else ()
@@ -105,6 +104,10 @@ class Assembly:
         self.extensions = make_extensions(world, agents=world.options.agents)
         records = self.directory() / "shell" / "cwd"
         self.sandbox = make_sandbox(world, self.gate, directory=self.directory, own=(*own, records), warn=warn)
+
+    def _make_tools(self) -> None:
+        """Processes, servers and tools of the conversation that begins or goes on."""
+        world, opened = self.world, self.opened
         self.means = make_means(
             world,
             directory=self.directory,
@@ -113,7 +116,6 @@ class Assembly:
             sandbox=self.sandbox,
         )
         self.cache = restored_cache(opened.loaded) if opened.loaded else ConversationCache()
-        self.questions = Questions(clients)
         self.servers = make_servers(
             world,
             self.models,
@@ -133,133 +135,24 @@ class Assembly:
             seldom=() if self.extensions.skills or self.extensions.commands else ("Skill",),
         )
         self.checkpoints = make_checkpoints(world, self.directory, self.means.processes, self.events.emit)
+
+    def _make_conversation(self, model: str) -> None:
+        """Its state, and what calls are made with."""
+        world = self.world
         self.state = first_state(
             world,
             self.models,
-            opened,
+            self.opened,
             model=model,
             cache=self.cache,
             specs=self.toolbox.specs(),
             known=self.toolbox.known(),
         )
         self.toolbox.deferred.restore(self.state.tools)
-        self.sides = make_sides(world, client, self.models, self.state, ledger=lambda: self.ledger)
+        self.sides = make_sides(world, self.client, self.models, self.state, ledger=lambda: self.ledger)
         self.contexts = ContextFactory(
             world, self.toolbox, self.state, self.events.emit, self.directory, self.scratch, self._services
         )
-        self.extended = self._extended(hooks or NoHooks())
-        self.hooks = self.extended.hooks
-        self.prompt = self._prompt(self.scratch)
-        self.crew = self._crew()
-        self.waking = Waking(lambda: self.agent, self.crew, self.events, world.clock)
-        if main_agent is not None and opened.loaded is None:
-            self.waking.opening = main_agent.initial_prompt
-        self.journal = CurrentJournal(opened.journal)
-
-    def session(self, store: SessionStore, monitor: CacheMonitor) -> Session:
-        """The session.  The journal's listener is the first one: nothing is shown before it is kept."""
-
-        ledger = self.ledger = self.client.ledger if isinstance(self.client, ScriptedClient) else monitor.ledger
-
-        def reset() -> None:
-            made.begin_anew()
-
-        self.agent = Agent(self.state, self._rooms(reset, ledger), limits(self.world))
-        made = Session(
-            world=self.world,
-            events=self.events,
-            state=self.state,
-            agent=self.agent,
-            gate=self.gate,
-            broker=self.broker,
-            prompt=self.prompt,
-            client=self.client,
-            models=self.models,
-            monitor=monitor,
-            ledger=ledger,
-            toolbox=self.toolbox,
-            contexts=self.contexts,
-            store=store,
-            journal=self.journal,
-            opened=self.opened,
-            directory=self.directory,
-            checkpoints=self.checkpoints,
-            memory=self.memory,
-            extended=self.extended,
-            mcp=self.servers,
-            crew=self.crew,
-            questions=self.questions,
-            waking=self.waking,
-            allow_bypass=may_bypass(self.world),
-            title=self.world.options.name or (self.opened.loaded.title if self.opened.loaded else ""),
-        )
-        if self.memory is not None and self.opened.loaded is not None:
-            self.memory.resume(self.state.cache.sections, self.state.messages)
-        if self.opened.loaded is not None:
-            here = "Skill" in self.toolbox.tools
-            self.extended.resume(self.state.cache.sections, self.state.messages, skill_tool=here)
-        self.extended.model = TurnModel(self.state, self.models, self.prompt, self.events.emit, made.switch_price)
-        self.waking.ticker = make_ticker(self.world, SessionTurns(made, self.agent, ledger))
-        if self.waking.ticker is not None:
-            self.agent.limits.exhausted = self.waking.ticker.exhausted
-        self.gate.on_mode = lambda mode: self.events.emit(ModeChanged(mode))
-        self.events.subscribe(recorder(self.journal), first=True)
-        self.events.subscribe(made.hear)
-        self.events.subscribe(self.extended.around.hear)
-        if verbose(self.world):
-            self.events.subscribe(RequestLines(self.events.emit).hear)
-        return made
-
-    def _rooms(self, reset: Callable[[], None], ledger: Ledger) -> Rooms:
-        options = self.world.options
-        return Rooms(
-            model=self.client,
-            prompt=self.prompt,
-            tools=self.toolbox.tools,
-            gate=self.gate,
-            approver=self.broker,
-            context=self.contexts,
-            emit=self.events.emit,
-            clock=self.world.clock,
-            journal=self.journal,
-            hooks=self.hooks,
-            reminders=Reminders(self._reminders()),
-            workspace=self.world.workspace,
-            seen=self.toolbox.seen,
-            model_info=self.models.info,
-            reset=reset,
-            late_tools=self.toolbox.deferred.late_tools,
-            resolve=self.toolbox.resolve,
-            outstanding=self.crew.untold if options.interactive or options.wakes else self.crew.outstanding,
-            broken_off=self.models.broken_off(ledger, self.state.query_source),
-            checkpoints=self.checkpoints,
-        )
-
-    def _reminders(self) -> list[ReminderSource]:
-        """In the order in which they stand in a message."""
-        state = self.state
-        sources: list[ReminderSource] = [self.prompt]
-        sources += [self.memory] if self.memory is not None else []
-        return [
-            *sources,
-            *([self.servers] if self.servers is not None else []),
-            self.extensions,
-            self.extended.around,
-            NewsSource("hook", self.extended.room.news),
-            DateSource(self.world.clock, lambda: state.start_date, state.cache),
-            ChangedFilesSource(self.toolbox.seen),
-            ModeSource(self.gate, self._mode_texts(), state.cache),
-            directories_source(self.world, self.prompt, state.cache),
-            TodoSource(state),
-            GrantedSource(self._granted),
-            JobReminders(self.toolbox.jobs),
-            CrewReminders(self.crew),
-            *([focus_source(lambda: self.waking.focus)] if self.proactive else []),
-        ]
-
-    def _mode_texts(self) -> Callable[[str, str], str | None]:
-        here = EXIT_TOOL in self.toolbox.tools
-        return mode_texts(exit_tool=here, deferred=here and EXIT_TOOL not in self.toolbox.front)
 
     def _services(self, tool_use_id: str) -> Mapping[str, Any]:
         """What tools may use beside todos and jobs."""
@@ -324,10 +217,6 @@ class Assembly:
         crew = main_crew(parent, self.events.emit)
         crew.kinds = self.main_agent.kinds if self.main_agent is not None else None
         return crew
-
-    def _granted(self) -> list[str]:
-        """What the user has allowed while the session ran."""
-        return [r.text for r in self.gate.rules if r.behavior == "allow" and r.origin in _ANSWERED]
 
     def _prompt(self, scratch: Path | None) -> PromptSource:
         state = self.state

@@ -16,6 +16,7 @@ from agentcli.runtime.assembly import Assembly
 from agentcli.runtime.beginning import resumed_model
 from agentcli.runtime.client import make_client
 from agentcli.runtime.identity import open_file
+from agentcli.runtime.joining import make_session
 from agentcli.runtime.models import Models
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.prompting import main_agent
@@ -54,7 +55,7 @@ async def open_session(
     try:
         chosen = resumed_model(world, loaded) or model
         rooms = Assembly(world, asked, opened, model=chosen, main_agent=agent, warn=warn, hooks=hooks, clients=clients)
-        session = rooms.session(store, monitor)
+        session = make_session(rooms, store, monitor)
         mode = resume_mode(session, loaded)
         changed = await changed_front(session, loaded) if loaded else ""
     except BaseException:

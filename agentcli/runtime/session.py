@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +15,6 @@ from agentcli.errors import UserError
 from agentcli.events import (
     CacheObserved,
     Compacted,
-    ConversationCleared,
     Event,
     EventStream,
     Notice,
@@ -36,12 +34,11 @@ from agentcli.ports.frontend import SessionStatus, UserInput
 from agentcli.ports.model import ModelClient, ModelInfo
 from agentcli.ports.permissions import Answer, PermissionMode
 from agentcli.ports.tools import Workspace
-from agentcli.prompt.section import clear_system_prompt_sections
 from agentcli.prompt.source import PromptSource
+from agentcli.runtime import anew
 from agentcli.runtime.asking import Questions
-from agentcli.runtime.beginning import follow_settings
-from agentcli.runtime.checkpointing import folder_of
 from agentcli.runtime.directory import SessionDirectory
+from agentcli.runtime.ending import end
 from agentcli.runtime.extended import Extended
 from agentcli.runtime.figures import status_of, usage_by_model
 from agentcli.runtime.journal import CurrentJournal
@@ -177,7 +174,7 @@ class Session:
 
     async def run(self, prompt: UserInput) -> TurnFinished:
         """One turn.  Never raises for what ends a turn (see ``TurnFinished.outcome``)."""
-        self._reload_settings()
+        anew.reload_settings(self)
         prompt = self.waking.opened_with(prompt)
         if isinstance(self.client, AnthropicClient):
             self.client.new_turn()
@@ -267,29 +264,7 @@ class Session:
 
     async def clear(self) -> None:
         """A new conversation in a new session file; the old one stays resumable."""
-        if self.agent.busy:
-            raise UserError("A turn is running; Esc ends it.")
-        self.opened.close("clear")
-        state = self.state
-        today = self.world.clock.now().date().isoformat()
-        self.opened = self.store.create({"model": state.model, "start_date": today})
-        self.journal.target = self.opened.journal
-        await self.checkpoints.begin_anew(folder_of(self.opened, self.directory))
-        self.monitor.forget(state.conversation_id)
-        state.session_id = self.opened.id
-        state.replace((), intent="")
-        state.earlier.clear()
-        state.pending.clear()
-        state.set_todos(())
-        self.toolbox.deferred.begin_anew()
-        state.tools = self.toolbox.specs()
-        self.title = ""
-        self.cache_read_share = None
-        self.toolbox.seen.forget()
-        self.begin_anew()
-        await self.extended.cleared(model=state.model)
-        self.events.emit(ConversationCleared(self.id))
-        self.events.emit(TodosChanged(()))
+        await anew.clear(self)
 
     async def compact(self, focus: str = "") -> Compacted | None:
         return await self.agent.compact(focus)
@@ -308,22 +283,7 @@ class Session:
     def begin_anew(self) -> None:
         """What both ``/clear`` and every compaction do: sections and latches are reset, settings-derived inputs and
         the date are read again."""
-        from agentcli.runtime.prompting import output_style, prompt_context
-
-        self.state.start_date = self.world.clock.now().date().isoformat()
-        self.agent.limits.clear_results = self.world.settings.flag("toolResultClearing")  # as the new prompt says
-        clear_system_prompt_sections(self.state.cache)
-        if self.memory is not None:
-            self.memory.begin_anew()
-        self.prompt.context = prompt_context(
-            self.world,
-            self.models,
-            model=self.state.model,
-            start_date=self.state.start_date,
-            tools=frozenset(self.toolbox.tools),
-            scratch=self.contexts.scratch,
-            style=output_style(self.extensions, self.warn),
-        )
+        anew.begin_anew(self)
 
     # --- the end ----------------------------------------------------------------------------------------------------
 
@@ -332,31 +292,4 @@ class Session:
         if self.closed:
             return
         self.closed = True
-        self.broker.withdraw_all()
-        self.agent.interrupt()
-        await self.agent.idle()
-        await self.crew.close()
-        if self.warming is not None:
-            await self.warming.close()
-        try:
-            await self.extended.close()
-            if self.mcp is not None:
-                await self.mcp.close()
-            await self.checkpoints.close()
-            await self.toolbox.close()
-            with contextlib.suppress(OSError):  # the connection may be gone already
-                await self.client.close()
-        finally:
-            self.opened.close("exit")
-            self.directory.remove_temporary()
-
-    def _reload_settings(self) -> None:
-        """Picks up changed settings files between turns; a file that broke keeps its last good state and is named."""
-        if not self.world.files.stale():
-            return
-        news = self.world.files.reload()
-        for problem in news.problems:
-            self.events.emit(Notice("warning", problem, "settings"))
-        self.gate.use(news.settings)
-        follow_settings(self.agent.limits, self.world)
-        self.extended.reloaded(news.settings)
+        await end(self)
