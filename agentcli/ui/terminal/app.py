@@ -131,23 +131,10 @@ async def converse(
     drawn = asyncio.Event()
     screen.app.after_render += lambda _: drawn.set()
     failure: list[Exception] = []
-
-    async def build() -> None:
-        await drawn.wait()
-        screen.files.refresh()
-        loading = asyncio.create_task(asyncio.to_thread(preload))
-        try:
-            told = await _ask_trust(way, screen, controller)
-            controller.attach(await way.start())
-            if told:
-                screen.view.note(told, "warning")
-        except Exception as error:
-            failure.append(error)
-            controller.exit(FAILED)
-        finally:
-            await loading
-
-    tasks = [asyncio.create_task(build()), asyncio.create_task(screen.app.tick())]
+    tasks = [
+        asyncio.create_task(_begin(way, screen, controller, drawn, failure)),
+        asyncio.create_task(screen.app.tick()),
+    ]
     try:
         with ending_signals(controller.exit):
             code = await screen.app.run_async(set_exception_handler=False)
@@ -165,6 +152,25 @@ async def converse(
             raise error
         sys.stderr.write(f"agentcli: {error}\n")
     return HANG_UP if output.gone else code
+
+
+async def _begin(
+    way: Way, screen: Screen, controller: Controller, drawn: asyncio.Event, failure: list[Exception]
+) -> None:
+    """Once the input line is drawn: trust, then the session.  What goes wrong is kept until the terminal is free."""
+    await drawn.wait()
+    screen.files.refresh()
+    loading = asyncio.create_task(asyncio.to_thread(preload))
+    try:
+        told = await _ask_trust(way, screen, controller)
+        controller.attach(await way.start())
+        if told:
+            screen.view.note(told, "warning")
+    except Exception as error:
+        failure.append(error)
+        controller.exit(FAILED)
+    finally:
+        await loading
 
 
 async def _ask_trust(way: Way, screen: Screen, controller: Controller) -> str:

@@ -90,32 +90,13 @@ class Screen:
         self.files = FileIndex(options.root)
         self.modals = ModalQueue(self._modal_changed, now=options.now, draft=lambda: self.buffer.text)
         self.history = PromptHistory(options.history, self.chips, self._history_trouble)
-        self.buffer = Buffer(
-            multiline=True,
-            history=self.history,
-            completer=InputCompleter(self._commands, self.files, self._mentions),
-            complete_while_typing=True,
-            auto_suggest=DummyAutoSuggest(),
-        )
-        self.buffer.on_text_insert += lambda _: self.modals.typed()
+        self.buffer = self._input_line()
         self.reason = Buffer(multiline=False)
         pen = Pen(self._theme, capabilities)
         sheet = Sheet(pen, self._print, lambda: output.get_size().columns)
         self.view = View(sheet, self.texts, self.glyphs, changed=self._changed, alert=self.alert, now=options.now)
         self.view.asking = self._asking
-        self.stage = Stage(
-            Parts(
-                buffer=self.buffer,
-                reason=self.reason,
-                chips=self.chips,
-                glyphs=self.glyphs,
-                modals=self.modals,
-                live=self._live,
-                status=self._status,
-                status_rows=self._status_rows,
-                keys_hint=self._keys_hint,
-            )
-        )
+        self.stage = self._stage()
         self.app = LiveApplication(
             layout=self.stage.layout,
             bindings=bindings(actions, self.modals),
@@ -130,6 +111,32 @@ class Screen:
             from prompt_toolkit.enums import EditingMode
 
             self.app.editing_mode = EditingMode.VI
+
+    def _input_line(self) -> Buffer:
+        buffer = Buffer(
+            multiline=True,
+            history=self.history,
+            completer=InputCompleter(self._commands, self.files, self._mentions),
+            complete_while_typing=True,
+            auto_suggest=DummyAutoSuggest(),
+        )
+        buffer.on_text_insert += lambda _: self.modals.typed()
+        return buffer
+
+    def _stage(self) -> Stage:
+        return Stage(
+            Parts(
+                buffer=self.buffer,
+                reason=self.reason,
+                chips=self.chips,
+                glyphs=self.glyphs,
+                modals=self.modals,
+                live=self._live,
+                status=self._status,
+                status_rows=self._status_rows,
+                keys_hint=self._keys_hint,
+            )
+        )
 
     def rows(self) -> int:
         """The window's height."""
