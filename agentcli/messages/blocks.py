@@ -204,27 +204,36 @@ def message_to_record(message: Message) -> dict[str, Any]:
 
 def block_from_api(raw: Json, *, origin: Origin = "model") -> Block:
     """Reads a block of the API or of a record.  Unknown kinds come back as ``OpaqueBlock``, never as an error."""
-    match raw.get("type"):
+    match _text(raw, "type"):
         case "text":
-            return TextBlock(raw["text"], raw.get("origin", origin), tuple(raw.get("citations") or ()))
+            return TextBlock(_text(raw, "text"), raw.get("origin", origin), tuple(raw.get("citations") or ()))
         case "thinking":
-            return ThinkingBlock(raw["thinking"], raw.get("signature", ""))
+            return ThinkingBlock(_text(raw, "thinking"), _text({"signature": "", **raw}, "signature"))
         case "redacted_thinking":
-            return RedactedThinkingBlock(raw["data"])
+            return RedactedThinkingBlock(_text(raw, "data"))
         case "image" if raw.get("source", {}).get("type") == "base64":
-            return ImageBlock(raw["source"]["media_type"], raw["source"]["data"])
+            return ImageBlock(_text(raw["source"], "media_type"), _text(raw["source"], "data"))
         case "document" if raw.get("source", {}).get("type") in ("base64", "text"):
-            return DocumentBlock(raw["source"]["media_type"], raw["source"]["data"], raw.get("title"))
+            return DocumentBlock(_text(raw["source"], "media_type"), _text(raw["source"], "data"), raw.get("title"))
         case "tool_reference":
-            return ToolReferenceBlock(raw["tool_name"])
+            return ToolReferenceBlock(_text(raw, "tool_name"))
         case "tool_use":
-            return ToolUseBlock(raw["id"], raw["name"], raw["input"])
+            if not isinstance(raw["input"], Mapping):
+                raise TypeError("the input of a call is no object")
+            return ToolUseBlock(_text(raw, "id"), _text(raw, "name"), raw["input"])
         case "tool_result":
             return ToolResultBlock(
-                raw["tool_use_id"], _result_content(raw.get("content", ())), bool(raw.get("is_error", False))
+                _text(raw, "tool_use_id"), _result_content(raw.get("content", ())), bool(raw.get("is_error", False))
             )
         case _:
             return OpaqueBlock(raw)
+
+
+def _text(raw: Json, key: str) -> str:
+    value = raw[key]
+    if not isinstance(value, str):
+        raise TypeError(f"its {key} is no text")
+    return value
 
 
 def block_from_record(raw: Json) -> Block:

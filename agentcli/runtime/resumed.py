@@ -130,13 +130,19 @@ def _remember(session: Session, client: AnthropicClient, loaded: Loaded, front: 
     if loaded.last_usage is None or not loaded.answered_at or not loaded.messages[: loaded.asked]:
         return
     sent = replace(front, messages=loaded.messages[: loaded.asked])
-    at = datetime.fromisoformat(loaded.answered_at)
+    try:
+        at = datetime.fromisoformat(loaded.answered_at)
+    except ValueError:  # a damaged line
+        return
     session.monitor.restore(front.conversation_id, client.preview(sent).fingerprint, loaded.last_usage, at)
 
 
 def _system(raw: Json) -> SystemPrompt:
     return SystemPrompt(
-        tuple(PromptPart(**part) for part in raw["parts"]),
+        tuple(
+            PromptPart(p["name"], p["kind"], p["text"], p.get("policy", "static"), p.get("reason", ""))
+            for p in raw["parts"]
+        ),
         raw["level"],
         append=raw["append"],
         layout=raw["layout"],
@@ -149,9 +155,9 @@ def _spec(raw: Json) -> ToolSpec:
         name=raw["name"],
         description=raw["description"],
         input_schema=raw["input_schema"],
-        deferred=raw["deferred"],
-        mcp=raw["mcp"],
-        raw=raw["raw"],
+        deferred=bool(raw.get("deferred")),
+        mcp=bool(raw.get("mcp")),
+        raw=raw.get("raw"),
     )
 
 

@@ -8,6 +8,7 @@ as a partial answer, and results that had been shown are kept; calls without a r
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,7 +74,7 @@ def load(path: Path, *, longest_line: int = LONGEST_LINE) -> Loaded:
         if entry is not None:
             try:
                 replay.take(entry)
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
+            except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
                 notes.append(f"line {number} is not an entry as it should be and was skipped ({error})")
     replay.settle()
     return Loaded(
@@ -150,7 +151,7 @@ def _entry(line: bytes, number: int, notes: list[str]) -> dict[str, Any] | None:
         text = line.decode("utf-8", "replace")
         notes.append(f"line {number} was not valid UTF-8; the broken bytes were replaced")
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError):
         notes.append(f"line {number} was cut off or damaged and was skipped ({len(line):,} bytes)")
         return None
@@ -160,4 +161,12 @@ def _entry(line: bytes, number: int, notes: list[str]) -> dict[str, Any] | None:
     if "\\ud" in text or "\\uD" in text:
         value = clean_json(value)
         assert isinstance(value, dict)
+    return value
+
+
+def _finite(text: str) -> float:
+    """What is no number for the API would make every later request fail."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is not a number that can be sent")
     return value

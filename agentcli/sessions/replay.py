@@ -78,7 +78,7 @@ class Replay:
                 if message.role == "assistant":
                     self.answered_at = str(entry.get("time") or "")
                     self.asked = len(self.messages) - 1
-                    self.last_usage = Usage(**entry["usage"]) if entry.get("usage") else None
+                    self.last_usage = _usage(entry["usage"]) if entry.get("usage") else None
                 new = [str(w) for w in entry.get("written") or ()]
                 self.written += [w for w in new if w not in self.written]
             case "result":
@@ -159,7 +159,7 @@ class Replay:
     def _turn_end(self, entry: dict[str, Any]) -> None:
         self.turns = int(entry.get("turn") or self.turns)
         self.interrupted = entry.get("outcome") == "interrupted"
-        self.usage = {model: Usage(**use) for model, use in (entry.get("usage") or {}).items()}
+        self.usage = {model: _usage(use) for model, use in (entry.get("usage") or {}).items()}
         self.cost = entry.get("total_cost")
         self.context_tokens = int(entry.get("context_tokens") or 0)
         self.measured = int(entry.get("measured") or 0)
@@ -199,6 +199,7 @@ class Replay:
 
 
 def _prefix(entry: dict[str, Any]) -> PrefixRecord:
+    _check_prefix(entry)
     return PrefixRecord(
         sections=entry["sections"],
         absent=entry["absent"],
@@ -211,3 +212,24 @@ def _prefix(entry: dict[str, Any]) -> PrefixRecord:
         start_date=entry["start_date"],
         system=entry["system"],
     )
+
+
+def _usage(given: dict[str, int]) -> Usage:
+    if not all(isinstance(count, int) for count in given.values()):
+        raise TypeError("a count of tokens is no number")
+    return Usage(**given)
+
+
+def _check_prefix(entry: dict[str, Any]) -> None:
+    """``KeyError``/``TypeError`` for a record from which no request could be made."""
+    shapes: list[tuple[Any, type]] = [(entry[k], dict) for k in ("sections", "absent", "choices", "system")]
+    shapes += [(entry["model"], str), (entry["beta_headers"], list), (entry["tools"], list)]
+    shapes += [(header, str) for header in entry["beta_headers"]]
+    shapes += [(part[k], str) for part in entry["system"]["parts"] for k in ("name", "kind", "text")]
+    for tool in entry["tools"]:
+        shapes += [(tool["name"], str), (tool.get("description", ""), str), (tool.get("input_schema", {}), dict)]
+        if tool.get("raw") is not None:
+            shapes += [(tool["raw"]["name"], str)]
+    for value, kind in shapes:
+        if not isinstance(value, kind):
+            raise TypeError(f"in the record of the request's front {value!r:.40} is no {kind.__name__}")

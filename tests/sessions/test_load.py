@@ -139,6 +139,36 @@ DAMAGES: list[tuple[str, bytes, str]] = [
     ("no message", b'{"v":1,"kind":"message"}\n', "not an entry as it should be"),
     ("odd role", b'{"v":1,"kind":"message","message":{"role":"system","content":[]}}\n', "unknown role"),
     ("content is a number", b'{"v":1,"kind":"message","message":{"role":"user","content":5}}\n', "not an entry"),
+    (
+        "a text that is none",
+        b'{"v":1,"kind":"message","message":{"role":"user","content":[{"type":"text","text":[]}]}}\n',
+        "its text is no text",
+    ),
+    (
+        "a call without an object",
+        (
+            b'{"v":1,"kind":"message","message":{"role":"assistant","content":'
+            b'[{"type":"tool_use","id":"a","name":"B","input":"x"}]}}\n'
+        ),
+        "no object",
+    ),
+    (
+        "a number that can't be sent",
+        (
+            b'{"v":1,"kind":"message","message":{"role":"assistant","content":'
+            b'[{"type":"tool_use","id":"a","name":"B","input":{"n":1e999}}]}}\n'
+        ),
+        "damaged",
+    ),
+    ("a turn without end", b'{"v":1,"kind":"turn_end","turn":Infinity}\n', "damaged"),
+    (
+        "a front of which no request can be made",
+        (
+            b'{"v":1,"kind":"prefix","sections":{},"absent":{},"choices":{},"beta_headers":[],"tools":[],"model":"m",'
+            b'"effort":null,"thinking":"on","start_date":"","system":{"level":"default","parts":[{"name":1}]}}\n'
+        ),
+        "not an entry",
+    ),
     ("deep nesting", b"[" * 200_000 + b"\n", "damaged"),
 ]
 
