@@ -20,8 +20,11 @@ BACKOFF = (0.5, 1.0, 2.0, 4.0, 8.0)
 STEADY = 60.0
 """A connection that held so long earns new attempts."""
 GRACE_INTERACTIVE = 0.5
-"""Seconds that a conversation's first request waits for servers that are still connecting; headless, where nobody can
-ask again, up to the start timeout."""
+GRACE_HEADLESS = 5.0
+"""Seconds that a conversation's first request waits for servers that are still connecting: longer where nobody can ask
+again, but no server that never answers may cost every script its whole start timeout.  Whoever sets ``MCP_TIMEOUT``
+says how long is worth it.  Where tools are rendered in front of the prompt it is the start timeout as well: a late one
+would cost the whole cache."""
 ALIVE = 5.0
 """Seconds in which a server that was cancelled or timed out must answer a ping, or it is started anew."""
 CLOSE = 2.5
@@ -48,6 +51,11 @@ def _seconds(name: str, env: Mapping[str, str]) -> float:
 def start_timeout(env: Mapping[str, str] | None = None) -> float:
     """``MCP_TIMEOUT`` in seconds."""
     return _seconds("MCP_TIMEOUT", os.environ if env is None else env) or START
+
+
+def headless_grace(env: Mapping[str, str] | None = None) -> float:
+    """Seconds that a headless run's first request waits for servers."""
+    return _seconds("MCP_TIMEOUT", os.environ if env is None else env) or GRACE_HEADLESS
 
 
 def call_timeout(env: Mapping[str, str] | None = None) -> float | None:

@@ -17,7 +17,7 @@ from agentcli.mcp.config import Configuration
 from agentcli.mcp.connection import Connection
 from agentcli.mcp.deferral import Deferral, wish
 from agentcli.mcp.known import Known
-from agentcli.mcp.limits import CLOSE, GRACE_INTERACTIVE, result_tokens
+from agentcli.mcp.limits import CLOSE, GRACE_INTERACTIVE, headless_grace, result_tokens
 from agentcli.mcp.manager import Manager
 from agentcli.mcp.offers import (
     Mention,
@@ -104,9 +104,12 @@ class McpRoom:
 
     @property
     def grace(self) -> float:
-        """Seconds that the first request waits for servers: short where a person waits, who can ask again; a headless
-        run may be over before a late one comes, so it waits for each until that is connected or has failed."""
-        return min(GRACE_INTERACTIVE, self._host.start) if self._wiring.interactive else self._host.start
+        """Seconds that the first request waits for servers: short where a late one costs nothing."""
+        if self._wiring.interactive:
+            return min(GRACE_INTERACTIVE, self._host.start)
+        if self._deferral.place == "front":
+            return self._host.start
+        return min(headless_grace(self._host.env), self._host.start)
 
     async def wait_first(self, grace: float | None = None) -> None:
         """Once per session: waits until every server is connected or has failed, at most ``grace`` seconds; for those

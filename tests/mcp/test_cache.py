@@ -327,8 +327,10 @@ async def test_a_first_question_waits_shortly_and_only_for_servers_that_it_names
         assert {s.name: s.state for s in room.statuses()} == {"slow": "connected", "never": "pending"}
         await until(lambda: room.grace == 0.5)
     mcp.wiring_options = {"interactive": False}
-    mcp.host_options = {"start": 7.0}
-    assert mcp.room().grace == 7.0
+    mcp.host_options = {"start": 30.0}
+    for env, seconds in (({}, 5.0), ({"MCP_TIMEOUT": "7000"}, 7.0), ({"ENABLE_TOOL_SEARCH": "false"}, 30.0)):
+        mcp.env = dict(env)
+        assert mcp.room().grace == seconds
 
 
 async def test_auto_renders_in_front_what_fits(mcp: World) -> None:
