@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentcli.mcp.client import Link
-from agentcli.mcp.listing import list_prompts, list_resources, list_tools
+from agentcli.mcp.listing import list_prompts, list_resources, list_templates, list_tools
 from agentcli.mcp.serverlog import ServerLog
 from agentcli.mcp.values import Inventory, ServerTool
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 SETTLE = 0.05
 """Seconds in which several notices count as one."""
 _LIMIT = 10.0
+_ORDER = ("tools", "resources", "prompts", "templates")
+"""Templates come last: many a server never answers when it is asked for them."""
 _KINDS = {"ToolsListChanged": "tools", "PromptsListChanged": "prompts", "ResourcesListChanged": "resources"}
 
 
@@ -37,6 +39,8 @@ class Lists:
         for name, there in (("prompts", capabilities.prompts), ("resources", capabilities.resources)):
             if there is not None:
                 link.note_changed(name)
+        if capabilities.resources is not None:
+            link.note_changed("templates")
 
     async def keep(self, client: Client) -> None:
         """Runs as long as the connection."""
@@ -46,7 +50,7 @@ class Lists:
             await link.stale.wait()
             await asyncio.sleep(SETTLE)
             what, link.changed = link.changed, set()
-            for name in sorted(what, reverse=True):
+            for name in (n for n in _ORDER if n in what):
                 await self._refresh(client, name)
             link.refreshed()
 
@@ -89,6 +93,8 @@ class Lists:
                         self.inventory = replace(self.inventory, tools=await list_tools(client))
                     case "prompts":
                         self.inventory = replace(self.inventory, prompts=await list_prompts(client))
+                    case "templates":
+                        self.inventory = replace(self.inventory, templates=await list_templates(client))
                     case _:
                         self.inventory = replace(self.inventory, resources=await list_resources(client))
         except (MCPError, ValueError, TimeoutError) as error:

@@ -41,6 +41,16 @@ async def list_resources(client: Client) -> tuple[ServerResource, ...]:
     )
 
 
+async def list_templates(client: Client) -> tuple[ServerResource, ...]:
+    found = await _pages(
+        lambda cursor: client.list_resource_templates(cursor=cursor, cache_mode="refresh"), "resource_templates"
+    )
+    return tuple(
+        ServerResource(clean(r.uri_template), clean(r.name), clean(r.description or ""), r.mime_type or "")
+        for r in found
+    )
+
+
 async def _pages(read: Callable[[str | None], Awaitable[Any]], name: str) -> list[Any]:
     """All pages of a list; a server whose list has no end, or that repeats a page, is cut off."""
     found: list[Any] = []

@@ -25,10 +25,12 @@ _TRAILING = ".,;:!?)]}'\""
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A resource as it can be typed: ``text`` is ``@server:uri``."""
+    """A resource as it can be typed: ``text`` is ``@server:uri``; of a template the part before its first variable,
+    and ``template`` is the whole."""
 
     text: str
     description: str
+    template: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +47,18 @@ class PromptCommand:
 
 
 def mentions(connections: Mapping[str, Connection]) -> tuple[Mention, ...]:
-    """Every resource that connected servers list, for completion."""
-    return tuple(
-        Mention(f"@{name}:{r.uri}", r.description or r.name)
-        for name, c in sorted(connections.items())
-        if c.state == "connected"
-        for r in c.lists.inventory.resources
-    )
+    """Every resource that connected servers list, and the beginnings of those by template, for completion."""
+    found: list[Mention] = []
+    for name, connection in sorted(connections.items()):
+        if connection.state != "connected":
+            continue
+        offered = connection.lists.inventory
+        found += [Mention(f"@{name}:{r.uri}", r.description or r.name) for r in offered.resources]
+        found += [
+            Mention(f"@{name}:{t.uri.partition('{')[0]}", t.description or t.name, f"{name}:{t.uri}")
+            for t in offered.templates
+        ]
+    return tuple(found)
 
 
 def mentioned(text: str, connections: Mapping[str, Connection]) -> list[tuple[str, str]]:

@@ -133,6 +133,8 @@ class Inventory:
     tools: tuple[ServerTool, ...] = ()
     prompts: tuple[ServerPrompt, ...] = ()
     resources: tuple[ServerResource, ...] = ()
+    templates: tuple[ServerResource, ...] = ()
+    """Resources whose address the user completes: ``uri`` has ``{variables}``."""
 
 
 @dataclass(frozen=True, slots=True)

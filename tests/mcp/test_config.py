@@ -275,3 +275,19 @@ async def test_an_unapproved_server_never_runs_and_starts_when_it_is_approved(mc
         await room.manager.wait(10)
         assert states(room) == {"tool": "connected"}
         assert room.waiting() == ()
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"type": "ws", "url": "ws://x"}, "type 'ws' is not supported; use stdio, http or sse (servers over WebSocket"),
+        ({"type": "smoke"}, "type 'smoke' is not supported; use stdio, http or sse"),
+    ],
+)
+def test_a_type_that_is_not_supported_is_an_error_of_that_server(mcp: World, entry: dict[str, Any], words: str) -> None:
+    given = [json.dumps({"mcpServers": {"odd": entry, "calc": {"type": "sdk", "name": "calc"}}})]
+    found = mcp.configuration(given=given)
+    assert [(s.name, s.transport) for s in found.servers] == [("calc", "sdk")]
+    ((name, error),) = [(b.name, b.error) for b in found.broken]
+    assert name == "odd"
+    assert error.startswith(words)

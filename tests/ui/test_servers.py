@@ -21,6 +21,9 @@ async def test_resources_are_completed_and_prompts_are_commands(project: Path, t
         capabilities={"tools": {}, "resources": {}, "prompts": {}},
         answers={
             "resources/list": {"resources": [{"uri": "note://x", "name": "x", "description": "A note"}]},
+            "resources/templates/list": {
+                "resourceTemplates": [{"uriTemplate": "page://{number}", "name": "p", "description": "Any page"}]
+            },
             "resources/read": {"contents": [{"uri": "note://x", "text": "the words"}]},
             "prompts/list": {"prompts": [listed]},
             "prompts/get": {"messages": [{"role": "user", "content": {"type": "text", "text": "Please review."}}]},
@@ -36,10 +39,14 @@ async def test_resources_are_completed_and_prompts_are_commands(project: Path, t
         await show.see("/mcp__docs__review what  Looks it over")
         show.keys("\t")
         await show.until(lambda: show.caret_text == "❯ /mcp__docs__review ")
-        show.keys("it \x15see @doc")
+        show.keys("it \x15see @docs:n")
         await show.see("docs:note://x  A note")
         show.keys("\t")
         await show.until(lambda: show.caret_text == "❯ see @docs:note://x ")
+        show.keys("and @docs:p")
+        await show.see("docs:page://{number}  Any page")
+        show.keys("\t")
+        await show.until(lambda: show.caret_text == "❯ see @docs:note://x and @docs:page://")
         show.keys("\x15/mcp__docs__review it\r")
         await show.see("Second.")
     assert "Please review." in str(client.requests[1].messages[-1])

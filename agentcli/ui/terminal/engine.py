@@ -118,7 +118,7 @@ def _connect(session: SessionHandle, asking: Asking) -> None:
 
 def _mentions(session: SessionHandle) -> Sequence[MentionEntry]:
     room = _ours(session).mcp
-    return [MentionEntry(m.text, m.description) for m in room.mentions()] if room is not None else []
+    return [MentionEntry(m.text, m.description, m.template) for m in room.mentions()] if room is not None else []
 
 
 def _status_line(session: SessionHandle) -> StatusSource | None:

@@ -31,10 +31,12 @@ class CommandEntry:
 
 @dataclass(frozen=True, slots=True)
 class MentionEntry:
-    """Something besides files that can be mentioned; ``text`` begins with its ``@``."""
+    """Something besides files that can be mentioned; ``text`` begins with its ``@``.  With a ``template``, which is
+    shown, it is only the beginning of what has to be typed."""
 
     text: str
     description: str
+    template: str = ""
 
 
 class InputCompleter(Completer):
@@ -96,8 +98,10 @@ class InputCompleter(Completer):
 
 def _entries(entries: Sequence[MentionEntry], typed: str) -> Iterable[Completion]:
     for entry in entries:
-        shown, about = one_line(safe(entry.text[1:]), 200), one_line(safe(entry.description), 200)
-        yield Completion(f"{entry.text} ", -len(typed), display=shown, display_meta=about)
+        shown = one_line(safe(entry.template or entry.text[1:]), 200)
+        text = entry.text if entry.template else f"{entry.text} "
+        about = one_line(safe(entry.description), 200)
+        yield Completion(text, -len(typed), display=shown, display_meta=about)
 
 
 def _files(paths: Sequence[str], typed: str) -> Iterable[Completion]:
