@@ -66,7 +66,7 @@ def _of_command(command: SimpleCommand, cwd: Path) -> Iterator[Path]:
         return
     for word in named.writes:  # into a directory, under the same names
         for target in _places(word, command, cwd, directories=True):
-            if target.is_dir():
+            if _directory(target):
                 yield from (target / Path(w.text).name for w in named.reads if w.literal)
 
 
@@ -78,8 +78,15 @@ def _places(word: Word, where: SimpleCommand | Redirect, cwd: Path, *, directori
     bases = where.directories if where.directories is not None else () if not text.startswith("/") else ("",)
     for base in bases:
         path = _expanded(base, base.startswith("~"), cwd) / _expanded(text, word.tilde, Path())
-        if directories or path.is_symlink() or not path.is_dir():
+        if directories or not _directory(path):
             yield path
+
+
+def _directory(path: Path) -> bool:
+    try:
+        return path.is_dir() and not path.is_symlink()
+    except OSError:  # a name that is too long
+        return False
 
 
 def _expanded(text: str, tilde: bool, base: Path) -> Path:

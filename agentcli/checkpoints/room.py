@@ -181,7 +181,7 @@ class CheckpointRoom:
         """The file that is meant, links followed; ``None`` for what is the session's own business."""
         try:
             real = target_of(path)
-        except OSError:
+        except (OSError, ValueError):  # no name that a file can have: the call says so
             return None
         return None if real.is_relative_to(self._own()) else real
 

@@ -121,6 +121,20 @@ async def test_files_that_a_command_names_are_kept_even_when_ignored_or_elsewher
     assert away.read_text() == "away\n"
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b", "d/../a", "a/b/c", "~nobody/x", "$HOME/x", "*"])
+async def test_names_that_lead_nowhere_are_no_obstacle(project: Path, name: str) -> None:
+    (project / "a").write_text("0\n")
+    async with work(project) as at:
+        await at.turn(
+            call("Bash", command=f"echo 1 > {name.replace(chr(0), '')}; mv a {name.replace(chr(0), '')}"),
+            call("Write", file_path=name, content="x"),
+            call("Bash", command="for f in a; do echo 2 > $f; done"),
+        )
+        assert await at.rewind() == []
+        assert at.told == []
+    assert tree(project) == {"a": ("file", 0o644, b"0\n")}
+
+
 async def test_going_back_over_several_turns_and_back_again(project: Path) -> None:
     (project / "a").write_text("0\n")
     async with work(project) as at:
