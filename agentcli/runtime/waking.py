@@ -48,6 +48,8 @@ class Waking:
 
     async def next_if_any(self) -> UserInput | None:
         """The same; ``None`` once nothing can begin a turn any more: no background agent works, and no tick comes."""
+        if self.opening and not self._agent().busy:
+            return UserInput(self.opening)
         while self.alive or await self._crew.untold():
             if (found := await self._reason()) is not None:
                 return found

@@ -120,7 +120,7 @@ async def test_an_interruption_ends_it(api: ApiServer, project: Path, where: str
 
 async def test_with_lines_as_input_ticks_get_results_of_their_own(api: ApiServer, project: Path) -> None:
     gate = Gate()
-    api.play("Hello.", "Looked.", after(gate, "Looked again."))
+    api.play("Hello.", "Looked.", after(gate, "Looked again."), *["Looked on."] * 50)
     async with running(options=options()) as client:
         client.say("hi", uuid="u1")
         first = await client.kind("result")
