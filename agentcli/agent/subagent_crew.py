@@ -136,7 +136,7 @@ class Crew:
         member = self.find(agent_id)
         task = self._tasks.get(agent_id)
         if task is not None:
-            task.cancel()
+            _cancel(task)
             await asyncio.wait({task})
             self._untold = [m for m in self._untold if m is not member]
         elif member.state == "running":
@@ -174,7 +174,7 @@ class Crew:
     def interrupt(self) -> None:
         """Stops every background agent."""
         for task in self._tasks.values():
-            task.cancel()
+            _cancel(task)
 
     def halt(self, reason: str) -> None:
         """Ends all work, for the same reason that ends the agent's own."""
@@ -280,6 +280,11 @@ class CrewReminders:
             if lines:
                 reminders.append(Reminder("agents", "\n".join(["Your agents, reachable by id:", *lines])))
         return reminders
+
+
+def _cancel(task: asyncio.Task[None]) -> None:
+    """Not before its first step, without which nobody would tell its end and close what it was given."""
+    asyncio.get_running_loop().call_soon(task.cancel)
 
 
 def _name(task: AgentTask) -> str:

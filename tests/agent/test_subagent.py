@@ -310,3 +310,18 @@ async def test_a_fault_of_ours_in_the_background_is_told() -> None:
     (end,) = bureau.crew.take_ended()
     assert "agent_1 failed unexpectedly (RuntimeError: kaputt)" in end.report.text
     assert bureau.office.working == set()
+
+
+async def test_an_agent_that_is_ended_before_its_first_step_ends_like_any_other() -> None:
+    async def hang(request: object) -> str:
+        await asyncio.Event().wait()
+        return "never"
+
+    bureau = Bureau({"worker": [hang]})
+    desk = bureau.crew.for_call("t1")
+    await desk.start(bureau.order("worker"))
+    assert (await asyncio.wait_for(desk.stop("agent_1"), 20)).state == "stopped"
+    await desk.start(bureau.order("worker"))
+    await asyncio.wait_for(bureau.crew.close(), 20)
+    assert bureau.closed == ["agent_1", "agent_2"]
+    assert bureau.crew.office.working == set()

@@ -23,16 +23,20 @@ from tests.e2e.test_subagents import of, results, task, whole
 
 @pytest.fixture
 def stage(home: Path, project: Path) -> Iterator[Stage]:
-    (project / "srv.py").write_text(
-        f"import os\nopen({str(project / 'pids')!r}, 'a').write(str(os.getpid()) + ' ')\n{SERVER}"
-    )
     with ApiServer() as api:
         yield Stage(api, home, project)
         assert api.refused == []
 
 
+def noting_server(directory: Path, pids: Path, *tools: str) -> dict[str, Any]:
+    """A server that notes down its process."""
+    program = directory / "srv.py"
+    program.write_text(f"import os\nopen({str(pids)!r}, 'a').write(str(os.getpid()) + ' ')\n{SERVER}")
+    return {"command": sys.executable, "args": ["-I", "-S", str(program), ",".join(tools)]}
+
+
 def entry(stage: Stage, *tools: str) -> dict[str, Any]:
-    return {"command": sys.executable, "args": ["-I", "-S", str(stage.project / "srv.py"), ",".join(tools)]}
+    return noting_server(stage.project, stage.project / "pids", *tools)
 
 
 def define(folder: Path, servers: list[Any], **more: str) -> None:
