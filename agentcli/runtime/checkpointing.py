@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,6 +38,29 @@ def make_checkpoints(
         own=lambda: directory().resolve(),
         enabled=lambda: world.settings.flag("fileCheckpointingEnabled", True),
     )
+
+
+def inherit(parent: Path, child: Path) -> None:
+    """A copy of a session knows what files were, too.  Contents never change and are shared; where they can't be had
+    the copy begins without."""
+    source, target = parent / FOLDER, private_directory(child) / FOLDER
+    try:
+        if source.is_dir():
+            shutil.copytree(source, target, copy_function=_shared)
+    except OSError:
+        shutil.rmtree(target, ignore_errors=True)
+
+
+def _shared(source: str, target: str) -> str:
+    """Objects as further links, everything else (the log, the index) as copies."""
+    if "objects" in Path(source).parts[-3:]:
+        try:
+            os.link(source, target)
+        except OSError:  # a file system without hard links
+            shutil.copy2(source, target)
+    else:
+        shutil.copy2(source, target)
+    return target
 
 
 def folder_of(opened: OpenSession, directory: SessionDirectory) -> Callable[[], Path]:

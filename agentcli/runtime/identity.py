@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentcli.errors import UserError
 from agentcli.messages import Json
+from agentcli.runtime.checkpointing import inherit
 from agentcli.runtime.options import Resume, SessionOptions
 from agentcli.sessions import OpenSession, SessionInfo, SessionStore, choose_latest, find
 
@@ -19,6 +20,8 @@ def open_file(store: SessionStore, options: SessionOptions, facts: Json) -> tupl
     if info is None:
         return store.create(facts, session_id=options.session_id or None), note
     opened = store.fork(info, facts) if options.resume.fork else store.resume(info, facts)
+    if options.resume.fork and opened.directory is not None:
+        inherit(info.path.with_suffix(""), opened.directory)
     return opened, note
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from agentcli.model.scripted import call, say
 from agentcli.runtime.options import Resume
+from agentcli.sessions import remove
 from tests.checkpoints.desk import tree, work
 
 CRLF = b"\xef\xbb\xbfone\r\ntwo\r\n"
@@ -206,6 +207,24 @@ async def test_it_works_after_a_resume(repo: Path) -> None:
         assert await at.plan(1) == {"a": "changed", "new": "removed"}
         assert await at.rewind(1) == []
     assert _project(tree(repo)) == {**before, "README.md": ("file", 0o644, b"changed by hand\n")}
+
+
+async def test_a_copy_of_a_session_takes_back_what_the_session_did(project: Path, home: Path) -> None:
+    (project / "a").write_text("0\n")
+    async with work(project) as at:
+        await at.shell("for f in a; do echo 1 > $f; done")
+        session_id = at.session.id
+    async with work(project, resume=Resume(query=session_id, fork=True)) as at:
+        await at.shell("for f in b; do echo 2 > $f; done")
+        assert await at.rewind(1) == []
+        assert tree(project) == {"a": ("file", 0o644, b"0\n")}
+    kept = [p for p in home.rglob("checkpoints") if p.parent.name == session_id]
+    assert len(kept) == 1
+    async with work(project, resume=Resume(query=session_id)) as at:
+        assert await at.plan() == {}
+        assert len(at.room.points()) == 1
+    assert remove([kept[0].parent.with_suffix(".jsonl")]) == []
+    assert not kept[0].parent.exists()
 
 
 async def test_a_subagents_changes_belong_to_the_turn(project: Path) -> None:
