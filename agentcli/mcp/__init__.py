@@ -1,8 +1,9 @@
 """Client of Model Context Protocol servers, on the official ``mcp`` package: the only room that imports it.
 
 ``config`` says which servers there are (``expand`` and ``entries`` read one, ``store`` keeps our own, ``approval``
-guards those of projects).  ``connection`` owns one server from connect to close in one task; ``stdio`` and ``remote``
-are its transports, ``answers`` what a server may ask of us.  ``known`` keeps every tool that this conversation knows
+guards those of projects).  ``connection`` owns one server from connect to close in one task; ``stdio``,
+``remote`` and ``inclient`` (servers that live in the client of a headless session) are its transports, ``incoming``
+reads what comes, ``answers`` what a server may ask of us.  ``known`` keeps every tool that this conversation knows
 (``naming``, ``schema``, ``results`` and ``tools`` turn a server's tool into one of ours), ``announce`` tells the model
 what came and went.  ``room.McpRoom`` brings them together; it is what a session holds.
 
