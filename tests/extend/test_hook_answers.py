@@ -45,6 +45,18 @@ def test_plain_text_is_context_where_the_event_takes_some(event: str) -> None:
 
 
 @pytest.mark.parametrize("event", EVENTS)
+def test_an_answer_behind_other_lines_is_named_where_text_means_nothing(event: str) -> None:
+    output = 'checking\n{"decision": "block", "reason": "no"}\n'
+    found = verdict(event, 0, output)
+    if event in TAKES_TEXT:
+        assert found == HookVerdict(context=(output.strip(),))
+    else:
+        assert found.behavior is None
+        assert "counts only as the whole output" in found.messages[0]
+    assert verdict(event, 0, '\ufeff{"decision": "block"}') == verdict(event, 0, '{"decision": "block"}')
+
+
+@pytest.mark.parametrize("event", EVENTS)
 def test_exit_code_two_blocks_or_is_shown(event: str) -> None:
     found = verdict(event, 2, errors="not on a Friday\n")
     if event in BLOCKABLE:

@@ -64,7 +64,7 @@ class _Misfit(Exception):
 
 def read_answer(event: str, label: str, said: Said) -> Answer:
     """The answer of a command.  Never raises, whatever was written."""
-    data, problem = _json(said)
+    data, problem = _json(event, said)
     answer = Answer()
     if data is not None:
         try:
@@ -85,11 +85,17 @@ def read_answer(event: str, label: str, said: Said) -> Answer:
     return Answer(context=text) if text and event in TEXT_IS_CONTEXT else Answer()
 
 
-def _json(said: Said) -> tuple[Json | None, str]:
-    """The object that was written; text that only looks like one is text."""
-    text = said.output.strip()
+_MEANT = ("hookSpecificOutput", "decision", "continue")
+
+
+def _json(event: str, said: Said) -> tuple[Json | None, str]:
+    """The object that was written; text that only looks like one is text.  Where text means nothing, an answer behind a
+    line for the log is named: it may have been meant to block."""
+    text = said.output.removeprefix("\ufeff").strip()
     if said.cut or not text.startswith("{"):
-        return None, ""
+        last = text.rpartition("\n")[2]
+        meant = event not in TEXT_IS_CONTEXT and last.startswith("{") and any(f'"{k}"' in last for k in _MEANT)
+        return None, "its JSON counts only as the whole output; print other lines to standard error" if meant else ""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
