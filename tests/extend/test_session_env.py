@@ -63,6 +63,13 @@ async def test_they_are_there_after_a_resume_and_only_the_start_may_set_them(sta
         assert "[a]" in await printed(stage, again, "echo [$FROM]")
 
 
+async def test_commands_in_the_sandbox_get_them_too(stage: Stage) -> None:
+    hooks(stage, """echo 'export FROM=a' >> "$CLAUDE_ENV_FILE" """)
+    async with stage.session(trust=True, sandbox=True) as session:
+        session.start()
+        assert "[a]" in await printed(stage, session, "echo [$FROM]")
+
+
 async def test_a_project_that_is_not_trusted_sets_nothing(stage: Stage) -> None:
     hooks(stage, """echo 'export FROM=a' >> "$CLAUDE_ENV_FILE" """)
     async with stage.session() as session:

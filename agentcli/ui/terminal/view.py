@@ -204,8 +204,8 @@ class View:
                 self._alert(self.texts("alert.permission", tool=name, title=one_line(safe(title), 80)))
             case e.PermissionResolved():
                 self.activity.wait_for("phase.tools")
-            case e.ModeChanged():
-                pass
+            case e.ModeChanged() | e.ModelChanged(for_turn=True):
+                pass  # the status line shows the mode; a notice says what model the turn has, and what that costs
             case e.QueueChanged(queued):
                 self.activity.queued = queued
             case e.Compacted(before_tokens=before, after_tokens=after):
