@@ -58,6 +58,7 @@ class Invoker:
             model=skill.model,
             effort=skill.effort,
             fork=skill.fork,
+            background=skill.background,
             agent=skill.agent,
         )
 

@@ -48,6 +48,8 @@ class Skill:
     effort: str | None = None
     fork: bool = False
     """Runs in a subagent of its own (``context: fork``)."""
+    background: bool = False
+    """Nobody waits for that subagent."""
     agent: str = ""
     """The kind of that subagent."""
     paths: tuple[str, ...] = ()
@@ -105,6 +107,7 @@ def _skill(fields: Fields, name: str, kind: Literal["skill", "command"], place: 
         model=None if model in ("", "inherit") else model,
         effort=fields.choice("effort", EFFORTS),
         fork=fields.choice("context", ("fork",)) == "fork",
+        background=fields.flag("background"),
         agent=fields.text("agent"),
         paths=fields.names("paths") or () if kind == "skill" else (),
     )

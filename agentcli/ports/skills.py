@@ -13,8 +13,8 @@ class InvokedSkill:
 
     ``allowed_tools`` are permission rules that hold until the user's next message, ``disallowed_tools`` tools that must
     not be used until then; ``model`` and ``effort`` are for the rest of the turn that it starts or is invoked in
-    (``None``: unchanged).  With ``fork`` the text is the task of a subagent of kind ``agent``.
-    ``notes`` are for the user.
+    (``None``: unchanged).  With ``fork`` the text is the task of a subagent of kind ``agent``,
+    with ``background`` of one that nobody waits for.  ``notes`` are for the user.
     """
 
     name: str
@@ -25,6 +25,7 @@ class InvokedSkill:
     effort: str | None = None
     fork: bool = False
     agent: str = ""
+    background: bool = False
     notes: tuple[str, ...] = ()
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from agentcli.errors import ToolError
 from agentcli.messages import Json
-from agentcli.ports.agents import AgentOrder, Delegation
+from agentcli.ports.agents import AgentOrder, AgentTask, Delegation
 from agentcli.ports.tools import AgentReport, Effect, ToolContext, ToolResult, text_result
 from agentcli.text import one_line, plural
 from agentcli.tools.base import BuiltinTool
@@ -52,9 +52,7 @@ class Agent(BuiltinTool[AgentParams]):
             isolation=params.isolation,
         )
         if params.run_in_background or delegation.in_background(order.agent):
-            task = await delegation.start(order)
-            text = f"{task.id} has started; its report comes by itself. SendMessage reaches it, TaskStop ends it."
-            return text_result(text, summary=f"{task.id} started")
+            return started_result(await delegation.start(order))
         return report_result(await delegation.run(order))
 
 
@@ -64,6 +62,12 @@ def delegation_of(ctx: ToolContext) -> Delegation:
     if found is None:
         raise ToolError("There are no subagents in this session. Do the work yourself.")
     return found
+
+
+def started_result(task: AgentTask) -> ToolResult:
+    """What the caller gets at once of an agent in the background."""
+    text = f"{task.id} has started; its report comes by itself. SendMessage reaches it, TaskStop ends it."
+    return text_result(text, summary=f"{task.id} started")
 
 
 def report_result(report: AgentReport) -> ToolResult:

@@ -9,6 +9,7 @@ from agentcli.ports.agents import AgentOrder, Delegation
 from agentcli.ports.skills import InvokedSkill, Skills
 from agentcli.ports.tools import ToolContext, ToolResult, text_result
 from agentcli.text import plural
+from agentcli.tools.agent import started_result
 from agentcli.tools.base import BuiltinTool
 from agentcli.tools.schema import param
 
@@ -57,5 +58,7 @@ async def _forked(found: InvokedSkill, ctx: ToolContext) -> ToolResult:
         model=found.model,
         effort=found.effort,
     )
+    if found.background or delegation.in_background(order.agent):
+        return started_result(await delegation.start(order))
     report = await delegation.run(order)
     return text_result(report.text, summary=plural(report.steps, "step"), is_error=report.is_error)

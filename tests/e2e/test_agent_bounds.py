@@ -87,6 +87,21 @@ async def test_a_kind_that_is_denied_is_not_started_however_it_is_called(stage: 
     assert [f"{rule} (command line)" in text for text in results(of(stage, '"go"')[1])] == [True] * 3
 
 
+async def test_nobody_waits_for_a_skill_in_the_background(stage: Stage) -> None:
+    skill = stage.home / ".claude" / "skills" / "survey" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: survey\ndescription: surveys\ncontext: fork\nbackground: true\n---\nSurvey it.\n")
+    gate = Gate()
+    stage.api.lane("Survey it.", after(gate, "Surveyed."))
+    async with stage.session() as session:
+        await stage.say(session, "go", reply(tool_use("Skill", {"skill": "survey"})), "It runs.")
+        gate.open()
+        await asyncio.wait_for(session.crew.wait_ended(), 20)
+        await stage.say(session, "and?", "It reported.")
+    assert "agent_1 has started; its report comes by itself." in results(of(stage, '"go"')[1])[0]
+    assert "Surveyed." in of(stage, '"go"')[-1].last_text
+
+
 async def test_the_kind_that_is_meant_where_none_is_named_can_be_denied(stage: Stage) -> None:
     nameless = tool_use("Agent", {"description": "a task", "prompt": "work"})
     async with stage.session(disallowed_tools=("Agent(general-purpose)",)) as session:

@@ -18,6 +18,9 @@ from tests.extend.worlds import extensions, skill
 class Delegation:
     orders: list[AgentOrder] = field(default_factory=list)
 
+    def in_background(self, agent: str) -> bool:
+        return False
+
     async def run(self, order: AgentOrder) -> AgentReport:
         self.orders.append(order)
         return AgentReport("found it", steps=3)
