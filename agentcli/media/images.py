@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import io
+import struct
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -70,6 +71,8 @@ def image_block(data: bytes, name: str) -> Picture:
     size = image.size
     if max(size) <= MAX_EDGE and _encoded_size(data) <= MAX_ENCODED:
         return Picture(_block(media_type, data), size, size)
+    image = _upright(image)
+    size = image.size
     scale = min(1.0, MAX_EDGE / max(size))
     while True:
         small = _scaled(image, scale)
@@ -94,6 +97,16 @@ def _open(data: bytes, name: str, media_type: str) -> Image:
         kind = media_type.removeprefix("image/").upper()
         raise ToolError(f"{name} begins like a {kind} image but can't be decoded: it is damaged or cut off.") from error
     return image
+
+
+def _upright(image: Image) -> Image:
+    """Turned as its metadata say (photographs of phones): the smaller file carries none."""
+    import PIL.ImageOps
+
+    try:
+        return PIL.ImageOps.exif_transpose(image)
+    except (OSError, SyntaxError, ValueError, TypeError, KeyError, struct.error):  # damaged metadata turn nothing
+        return image
 
 
 def _scaled(image: Image, scale: float) -> Image:

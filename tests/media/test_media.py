@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import base64
+import io
 import subprocess
 import sys
 
+import PIL.Image
 import pytest
 
 from agentcli.errors import ToolError
@@ -40,6 +43,20 @@ def test_wrong_page_ranges_are_refused(text: str) -> None:
 def test_text_is_no_image() -> None:
     with pytest.raises(ToolError, match=r"pasted is no PNG, JPEG, GIF or WebP image"):
         image_block(b"text", "pasted")
+
+
+def test_a_photograph_is_upright_after_it_was_scaled() -> None:
+    photo = PIL.Image.new("RGB", (4000, 1000), "blue")
+    photo.paste("red", (0, 0, 2000, 1000))
+    metadata = photo.getexif()
+    metadata[0x0112] = 6  # the top is at the right
+    stored = io.BytesIO()
+    photo.save(stored, "JPEG", exif=metadata)
+    picture = image_block(stored.getvalue(), "photo")
+    shown = PIL.Image.open(io.BytesIO(base64.b64decode(picture.block.data)))
+    assert (picture.original, picture.size) == ((1000, 4000), shown.size) == ((1000, 4000), (500, 2000))
+    red, _, blue = shown.getpixel((250, 100))
+    assert red > 200 > 50 > blue
 
 
 def test_the_heavy_libraries_wait_for_the_first_file() -> None:
