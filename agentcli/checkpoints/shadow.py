@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agentcli.checkpoints import listing
 from agentcli.checkpoints.objects import Objects
 from agentcli.checkpoints.shadowstore import prepare, secure
 from agentcli.checkpoints.state import KEPT, Change, FileState, big
@@ -68,7 +69,8 @@ class _Survey:
 
 
 class Shadow:
-    """One per session and process.  ``folder`` is the repository; ``hidden`` are directories that no look goes into."""
+    """One per session and process.  ``folder`` is the repository; ``hidden`` are directories that no look goes into.
+    ``unfit`` says why the place is not to be looked at."""
 
     def __init__(
         self,
@@ -79,6 +81,7 @@ class Shadow:
         env: Mapping[str, str],
         hidden: Iterable[Path] = (),
         bounds: Bounds | None = None,
+        unfit: str = "",
     ) -> None:
         self.root = root
         self.slow = False
@@ -88,6 +91,7 @@ class Shadow:
         self._env = env
         self._hidden = tuple(hidden)
         self._bounds = bounds or Bounds()
+        self._unfit = unfit
         self._git = shutil.which("git", path=env.get("PATH"))
         self._known: dict[str, FileState] | None = None
         self._fresh = False
@@ -103,6 +107,8 @@ class Shadow:
     async def look(self, *, patient: bool = False) -> list[Change]:
         """What is different from the last look, by content, kind and executable bit.  ``GaveUp`` where that can't be
         told; the look before stays the last one then.  ``patient``: it may take longer, nobody waits for it."""
+        if self._unfit:
+            raise GaveUp(self._unfit)
         began = time.monotonic()
         self._seconds = self._bounds.patience if patient else self._bounds.seconds
         self._deadline = began + self._seconds
@@ -125,7 +131,7 @@ class Shadow:
         secure(self._folder)
         known = self._known
         assert known is not None
-        listed = dict.fromkeys(_paths(await self._run(*_LIST)))
+        listed = dict.fromkeys(listing.paths(await self._run(*_LIST)))
         if len(listed) > self._bounds.files:
             raise GaveUp(f"it has more than {self._bounds.files:,} files that are not ignored")
         survey = await asyncio.to_thread(self._survey, list(listed), known)
@@ -150,7 +156,7 @@ class Shadow:
             self._known, self._fresh = {}, True
             return
         try:
-            entries = _entries(await self._run("ls-files", "-s", "-z"))
+            entries = listing.entries(await self._run("ls-files", "-s", "-z"))
         except GaveUp:  # damaged: what it knew is lost, the contents are not
             index.unlink()
             self._known, self._fresh = {}, True
@@ -207,8 +213,8 @@ class Shadow:
         else:
             raise GaveUp("its files change faster than they can be read")
         modes = {n: s.mode for n, s in known.items()} | survey.modes
-        entries = _entries(raw)
-        new = {n: _state(kind, blob, modes.get(n)) for n, (kind, blob) in entries.items()}
+        entries = listing.entries(raw)
+        new = {n: listing.state_of(kind, blob, modes.get(n)) for n, (kind, blob) in entries.items()}
         return {n: s for n, s in known.items() if n in entries and not s.kept and n not in names} | new
 
     def _with_modes(self, entries: Mapping[str, tuple[str, str]]) -> dict[str, FileState]:
@@ -217,7 +223,7 @@ class Shadow:
             mode = None
             with contextlib.suppress(OSError):
                 mode = stat.S_IMODE((self.root / name).lstat().st_mode)
-            found[name] = _state(kind, blob, mode)
+            found[name] = listing.state_of(kind, blob, mode)
         return found
 
     def _environment(self) -> dict[str, str]:
@@ -275,28 +281,3 @@ class _PathRefused(GaveUp):
     def __init__(self, name: str) -> None:
         super().__init__(f"{name} can't be read")
         self.name = name
-
-
-def _paths(raw: bytes) -> list[str]:
-    """Repositories inside the project are named with a slash at the end and left alone."""
-    return [os.fsdecode(p) for p in raw.split(b"\0") if p and not p.endswith(b"/")]
-
-
-def _entries(raw: bytes) -> dict[str, tuple[str, str]]:
-    """Path → (mode as git has it, blob)."""
-    found = {}
-    for entry in raw.split(b"\0"):
-        facts, tab, name = entry.partition(b"\t")
-        if tab:
-            mode, blob, _ = facts.split(b" ")
-            found[os.fsdecode(name)] = (mode.decode(), blob.decode())
-    return found
-
-
-def _state(kind: str, blob: str, mode: int | None) -> FileState:
-    if kind == "120000":
-        return FileState("link", blob)
-    executable = kind == "100755"
-    if mode is None or bool(mode & 0o100) != executable:
-        mode = 0o755 if executable else 0o644
-    return FileState("file", blob, mode)

@@ -10,7 +10,7 @@ from pathlib import Path
 from agentcli.checkpoints import CheckpointRoom
 from agentcli.checkpoints.shadow import Shadow
 from agentcli.events import Emit
-from agentcli.paths import private_directory
+from agentcli.paths import private_directory, user_home
 from agentcli.processes import ProcessManager
 from agentcli.runtime.directory import SessionDirectory
 from agentcli.runtime.world import World
@@ -27,8 +27,13 @@ def make_checkpoints(
 
     def shadow(folder: Path) -> Shadow:
         start = world.workspace.start.resolve()
+        root = git_root(start) or start
+        home = user_home(world.env)
+        unfit = (
+            "the whole home directory would have to be copied" if home and home.resolve().is_relative_to(root) else ""
+        )
         hidden = [directory(), *([world.home] if world.home else [])]
-        return Shadow(folder, git_root(start) or start, processes, env=world.env, hidden=hidden)
+        return Shadow(folder, root, processes, env=world.env, hidden=hidden, unfit=unfit)
 
     return CheckpointRoom(
         lambda: directory() / FOLDER,

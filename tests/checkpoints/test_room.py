@@ -225,6 +225,16 @@ async def test_what_a_hook_makes_of_an_edit_belongs_to_it(project: Path, home: P
         assert await at.plan() == {"a.py": "removed"}
 
 
+async def test_the_home_directory_is_not_copied(home: Path) -> None:
+    (home / "a").write_text("0\n")
+    async with work(home) as at:
+        await at.shell("echo 1 > a; for f in b; do echo 1 > $f; done")
+        assert [told.partition(": ")[2].partition(".")[0] for told in at.told] == [
+            "the whole home directory would have to be copied"
+        ]
+        assert await at.plan() == {"a": "changed"}
+
+
 async def test_the_setting_turns_it_off(project: Path, home: Path) -> None:
     (home / ".claude").mkdir()
     (home / ".claude" / "settings.json").write_text(json.dumps({"fileCheckpointingEnabled": False}))
