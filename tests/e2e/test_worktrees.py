@@ -17,6 +17,7 @@ from tests.api import ApiServer, Gate, after, reply, tool_use
 from tests.api.recorder import Request
 from tests.api.script import Reply
 from tests.e2e.harness import Stage, until
+from tests.e2e.test_sandbox import real
 from tests.e2e.test_subagents import of, results, task, whole
 
 
@@ -284,3 +285,27 @@ async def test_a_hook_that_fails_makes_the_call_fail(stage: Stage) -> None:
         await stage.say(session, "go", reply(alone("x")), "No.")
     assert "no space" in results(of(stage, '"go"')[1])[0]
     assert trees(stage) == []
+
+
+@real
+async def test_in_the_sandbox_it_commits_there_and_writes_nowhere_else(stage: Stage) -> None:
+    (stage.project / "secrets").mkdir()
+    (stage.project / "secrets" / "key").write_text("KEY\n")
+    git(stage.project, "add", ".")
+    git(stage.project, "commit", "-qm", "secrets")
+    (stage.project / ".claude").mkdir()
+    rules = {"permissions": {"deny": ["Read(/secrets/**)"]}}
+    (stage.project / ".claude" / "settings.json").write_text(json.dumps(rules))
+    author = "-c user.name=a -c user.email=b"
+    commit = f"echo x > inside; git add inside; git {author} commit -qm in; echo x > {stage.project}/outside; echo end"
+    sneak = "python3 -c \"print(open('sec' + 'rets/key').read())\""
+    stage.api.lane("do it", reply(*(tool_use("Bash", {"command": c}) for c in (commit, sneak))), "Done.")
+    sandbox = json.dumps({"sandbox": {"enabled": True}})
+    async with stage.session(permission_mode="default", trust=True, settings=sandbox) as session:
+        await stage.say(session, "go", reply(alone("do it")), "Fine.")
+    (tree,) = trees(stage)
+    committed, sneaked = results(of(stage, "do it")[1])
+    assert "Read-only file system" in committed
+    assert "KEY" not in sneaked
+    assert git(tree, "log", "-1", "--format=%s") == "in"
+    assert not (stage.project / "outside").exists()
