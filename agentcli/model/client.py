@@ -26,7 +26,7 @@ from agentcli.model.request import RequestBuilder, WireRequest
 from agentcli.model.retry import OVERLOADS_BEFORE_FALLBACK, RetryPolicy
 from agentcli.model.run import Run
 from agentcli.model.transport import COUNT, MESSAGES, Transport
-from agentcli.model.usage import Ledger, category, usage_from_api
+from agentcli.model.usage import Ledger, category, cost_of, saved_of, usage_from_api
 from agentcli.ports.model import (
     ApiEvent,
     AttemptFailed,
@@ -170,7 +170,10 @@ class AnthropicClient:
             answer = await self._transport.post(MESSAGES, body, wire.headers)
         except (Failure, SetupError):
             return None
-        return usage_from_api(answer.get("usage"))
+        usage = usage_from_api(answer.get("usage"))
+        cost, saved = cost_of(usage, wire.info), saved_of(usage, wire.info)
+        self.ledger.record(wire.info.id, "side", usage, cost=cost, saved=saved)
+        return usage
 
     # --- one run ----------------------------------------------------------------------------------------------------
 

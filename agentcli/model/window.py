@@ -17,6 +17,8 @@ CELLS, ROW = 100, 20
 LARGE_RESULTS = 3
 _FREE, _RESERVED = "free", "reserved for the answer and compaction"
 _SYMBOLS = "█▓▒░◆◇●○"
+GRID = "grid"
+"""The language of the grid's fence: a terminal gives each sign a colour of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def context_report(use: WindowUse, *, threshold: int | None = None, clearable: i
         for name, count in rows
         if count
     ]
-    lines = [head, "", "```", *_grid(rows, symbols, use.window), "```", ""]
+    lines = [head, "", f"```{GRID}", *_grid(rows, symbols, use.window), "```", ""]
     lines += table(("what", "tokens", "share"), cells)
     advice = _advice(use, clearable)
     return "\n".join([*lines, *(["", *[f"- {a}" for a in advice]] if advice else [])])

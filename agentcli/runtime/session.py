@@ -46,7 +46,7 @@ from agentcli.runtime.models import Models
 from agentcli.runtime.switching import switch
 from agentcli.runtime.toolbox import ContextFactory, Toolbox
 from agentcli.runtime.waking import Waking
-from agentcli.runtime.warming import Warming
+from agentcli.runtime.warming import Warming, warm
 from agentcli.runtime.world import World
 from agentcli.sessions import OpenSession, SessionStore
 
@@ -147,8 +147,7 @@ class Session:
         """Call once, after subscribing: tells what happened before anybody listened."""
         self.toolbox.shell.prepare()
         if isinstance(self.client, AnthropicClient):
-            self.warming = Warming(self.client, self.world)
-            self.warming.ask(self.state.model)
+            self.warming = warm(self, self.client)
         if self.mcp is not None:
             self.mcp.start(sent=self.state.tools if self.opened.loaded else ())
             for entry in self.mcp.waiting():

@@ -92,7 +92,7 @@ KEYS: dict[str, Key] = (
     )
     | _many("any", "policyHelper strictPluginOnlyCustomization", "managed")
     | _many("object", "agentBudget proactive")
-    | _many("bool", "mcpInstructionsDelta scratchpad toolResultClearing")
+    | _many("bool", "mcpInstructionsDelta promptCachePrewarm scratchpad toolResultClearing")
     | _many("string", "anthropicVersion authHeader promptCacheLayout promptCacheTtl uiLanguage")
     | {"$schema": Key("string"), "enforceAvailableModels": Key("bool"), "agentsMd": Key("any")}
 )

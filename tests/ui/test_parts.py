@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -253,3 +254,14 @@ def test_the_front_end_loads_neither_markdown_nor_the_client_before_it_is_needed
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_each_sign_of_the_context_grid_has_a_colour_of_its_own() -> None:
+    drawn = {}
+    for name in ("dark", "none"):
+        ((_, renderable),) = whole("```grid\n█ ▓ ·\n```\n", theme(name))
+        drawn[name] = Pen(theme(name), CAPABILITIES).ansi(renderable, 80)
+    assert strip_ansi(drawn["dark"]) == strip_ansi(drawn["none"]) == "█ ▓ ·\n"
+    colours = dict(reversed(pair) for pair in re.findall(r"\x1b\[(\d+)m([█▓])", drawn["dark"]))
+    assert colours["█"] != colours["▓"]
+    assert not re.search(r"\x1b\[\d+m[█▓]", drawn["none"])

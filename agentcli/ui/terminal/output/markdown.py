@@ -10,14 +10,16 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.segment import Segment
 from rich.text import Text
 
+from agentcli.model.window import GRID
 from agentcli.ui.terminal.output.blocks import BlockSplitter, Piece
 from agentcli.ui.terminal.output.pen import safe
 from agentcli.ui.terminal.output.records import fits, records
-from agentcli.ui.terminal.theme import Theme
+from agentcli.ui.terminal.theme import AGENT_COLORS, Theme
 
 CONTEXT_LINES = 40
 """Lines of a fence in front of a piece that are highlighted with it, so that a string over several lines keeps its
 colour."""
+_HUES = tuple(AGENT_COLORS)
 
 
 class Trimmed:
@@ -56,6 +58,8 @@ class MarkdownRenderer:
         return self._code(piece, final)
 
     def _code(self, piece: Piece, final: bool) -> RenderableType:
+        if piece.language == GRID:
+            return Group(*map(_signs, safe(piece.text).split("\n")))
         lines = safe(piece.text).expandtabs(4).split("\n")
         before = [] if piece.first else self._before
         shown = _highlight("\n".join([*before, *lines]), piece.language, self._theme.code)[len(before) :]
@@ -69,6 +73,15 @@ def whole(text: str, theme: Theme, *, links: bool = False) -> list[tuple[Piece, 
     """A complete Markdown text, piece by piece."""
     splitter, renderer = BlockSplitter(), MarkdownRenderer(theme, links=links)
     return [(piece, renderer.render(piece)) for piece in [*splitter.feed(text), *splitter.finish()]]
+
+
+def _signs(line: str) -> Text:
+    """A line of ``/context``'s grid: each sign in a colour of its own, so that hue only adds to the shape."""
+    text = Text()
+    for sign in line:
+        look = "dim" if sign in "·×" else f"agent_{_HUES[ord(sign) % len(_HUES)]}"
+        text.append(sign, style=look)
+    return text
 
 
 def _highlight(code: str, language: str, style: str) -> list[Text]:
