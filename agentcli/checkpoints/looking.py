@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from agentcli.checkpoints.commandline import LineFacts
 from agentcli.checkpoints.log import Log
-from agentcli.checkpoints.shadow import GaveUp, Shadow, TooSlow
 from agentcli.checkpoints.state import Change
+
+if TYPE_CHECKING:
+    from agentcli.checkpoints.shadow import Shadow
 
 CLOSE_WITHIN = 2.0
 """Seconds that the end of a session waits for a look."""
@@ -103,6 +106,8 @@ class Looking:
             self._tell("look", f"Looking at the project for /rewind failed: {error}")
 
     async def _look(self) -> None:
+        from agentcli.checkpoints.shadow import GaveUp, TooSlow
+
         async with self._lock:
             if self.off:
                 self._seen = self._ended
@@ -147,6 +152,8 @@ class Looking:
         self._copying = asyncio.create_task(self._copy())
 
     async def _copy(self) -> None:
+        from agentcli.checkpoints.shadow import GaveUp
+
         try:
             await self.shadow.look(patient=True)
         except GaveUp as error:

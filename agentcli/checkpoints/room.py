@@ -6,15 +6,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentcli.checkpoints.around import Around, Nothing
 from agentcli.checkpoints.commandline import facts
 from agentcli.checkpoints.log import Log, Mark
 from agentcli.checkpoints.looking import Looking
 from agentcli.checkpoints.objects import Objects
-from agentcli.checkpoints.plan import differences, targets
-from agentcli.checkpoints.restore import restore
-from agentcli.checkpoints.shadow import Shadow
 from agentcli.checkpoints.state import Change
 from agentcli.errors import UserError
 from agentcli.events import Emit, Notice
@@ -22,6 +20,9 @@ from agentcli.files import target_of
 from agentcli.ports.checkpoints import FileDifference, Point, RewindPlan, Rewound
 from agentcli.ports.sessions import Clock
 from agentcli.ports.tools import ToolCall, Workspace
+
+if TYPE_CHECKING:
+    from agentcli.checkpoints.shadow import Shadow
 
 SHELL = "Bash"
 PROMPT = 500
@@ -124,11 +125,16 @@ class CheckpointRoom:
         self._kept(lambda: self.log.cut(position))
 
     async def plan(self, position: int) -> RewindPlan:
+        from agentcli.checkpoints.plan import targets
+
         await self._settled()
         found = await asyncio.to_thread(targets, self._changes(position), self.objects)
         return RewindPlan(position, tuple(t.step for t in found))
 
     async def restore(self, plan: RewindPlan) -> Rewound:
+        from agentcli.checkpoints.plan import targets
+        from agentcli.checkpoints.restore import restore
+
         async with self._restoring:
             await self._settled()
             agreed = {s.path for s in plan.doing}
@@ -145,6 +151,8 @@ class CheckpointRoom:
             return Rewound(done.done, (*done.failed, *changed))
 
     async def differences(self, position: int | None = None) -> tuple[FileDifference, ...]:
+        from agentcli.checkpoints.plan import differences
+
         await self._settled()
         changes = self.log.changes if position is None else self._changes(position)
         return await asyncio.to_thread(lambda: tuple(differences(changes, self.objects)))

@@ -6,9 +6,9 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentcli.checkpoints import CheckpointRoom
-from agentcli.checkpoints.shadow import Shadow
 from agentcli.events import Emit
 from agentcli.paths import private_directory, user_home
 from agentcli.processes import ProcessManager
@@ -16,6 +16,9 @@ from agentcli.runtime.directory import SessionDirectory
 from agentcli.runtime.world import World
 from agentcli.sessions import OpenSession
 from agentcli.settings.git import git_root
+
+if TYPE_CHECKING:
+    from agentcli.checkpoints.shadow import Shadow
 
 FOLDER = "checkpoints"
 
@@ -26,6 +29,8 @@ def make_checkpoints(
     """The whole repository that holds the start directory is looked at; without one, that directory."""
 
     def shadow(folder: Path) -> Shadow:
+        from agentcli.checkpoints.shadow import Shadow
+
         start = world.workspace.start.resolve()
         root = git_root(start) or start
         home = user_home(world.env)
