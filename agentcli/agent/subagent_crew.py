@@ -209,11 +209,11 @@ class Crew:
     def _tell(self, member: Subagent) -> None:
         match member.state:
             case "running":
-                self._emit(JobChanged(member.id, _name(member.task), "running"))
+                self._emit(JobChanged(member.id, _name(member.task), "running", agent=True))
             case "stopped":
-                self._emit(JobChanged(member.id, _name(member.task), "killed"))
+                self._emit(JobChanged(member.id, _name(member.task), "killed", agent=True))
             case state:
-                self._emit(JobChanged(member.id, _name(member.task), "finished", int(state == "failed")))
+                self._emit(JobChanged(member.id, _name(member.task), "finished", int(state == "failed"), agent=True))
 
     def _forget_old(self) -> None:
         idle = [i for i, m in self._members.items() if m.state != "running" and m not in self._untold]

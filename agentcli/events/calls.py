@@ -65,6 +65,8 @@ class PermissionAsked:
     suggestions: tuple[Json, ...] = ()
     agent: str = ""
     """Name of the subagent that asks; empty for the main agent."""
+    task: str = ""
+    """What that subagent was told to do, in a few words."""
     blocked_path: str = ""
     """The file that the question is about, where it is about one."""
 

@@ -32,6 +32,8 @@ class JobChanged:
     command: str
     state: Literal["running", "finished", "timed_out", "killed"]
     exit_code: int | None = None
+    agent: bool = False
+    """It is a subagent, not a command: ``exit_code`` 1 says that it failed."""
 
 
 @dataclass(frozen=True, slots=True)

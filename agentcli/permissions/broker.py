@@ -99,5 +99,6 @@ def _asked(request_id: str, request: ApprovalRequest) -> PermissionAsked:
         preview=request.preview,
         suggestions=tuple(update_record(u) for u in request.decision.suggestions),
         agent=request.agent,
+        task=request.task,
         blocked_path=request.decision.blocked_path,
     )

@@ -63,6 +63,8 @@ class ApprovalRequest:
     decision: Decision
     preview: Display | None = None
     agent: str = ""
+    task: str = ""
+    """Of the subagent that asks: its name, and what it does in a few words."""
 
 
 @dataclass(frozen=True, slots=True)

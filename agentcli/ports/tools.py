@@ -86,6 +86,8 @@ class Question:
     options: tuple[tuple[str, str], ...]
     """(label, description)."""
     multiple: bool = False
+    about: str = ""
+    """Markdown that the question is about (a plan): shown in front of it, and it stays to be read."""
 
 
 class Questioner(Protocol):
@@ -207,7 +209,8 @@ class Tool(Protocol):
         """The call's telling argument in one line; never raises, whatever the input."""
 
     def preview(self, input: Json, ctx: ToolContext) -> Display | None:
-        """What a permission dialog shows: the whole command, the diff; ``None`` where the title says it all."""
+        """What a permission dialog shows: the whole command, the diff; ``None`` where the title says it all.
+        ``ToolError``: the call can't work, nobody need be asked about it."""
 
     async def run(self, input: Json, ctx: ToolContext) -> ToolResult:
         """May raise ``ToolError`` (becomes an error result).  Cancelled, it leaves no process behind."""

@@ -81,9 +81,10 @@ class AgentApprover:
 
     approver: Approver
     agent: str
+    task: str
 
     async def ask(self, request: ApprovalRequest) -> Answer:
-        answer = await self.approver.ask(replace(request, agent=self.agent))
+        answer = await self.approver.ask(replace(request, agent=self.agent, task=self.task))
         return replace(answer, interrupt=False)
 
 

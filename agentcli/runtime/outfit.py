@@ -57,7 +57,7 @@ class Outfit:
         self._lent = frozenset(n for n in NOTE_TOOLS if not definition.allows(n)) if self._notes else frozenset()
         self._journal = self._opened_journal()
         self._record = recorder(self._journal)
-        self._approver = AgentApprover(parent.broker, definition.name)
+        self._approver = AgentApprover(parent.broker, definition.name, hire.order.description)
         self._servers = own_servers(parent, hire, definition, site, self._state, self._approver)
         self._toolbox = parent.means.toolbox(
             self._emit,

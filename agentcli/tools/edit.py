@@ -55,7 +55,8 @@ class Edit(BuiltinTool[EditParams]):
         super().__init__(EditParams)
 
     def preview(self, input: Json, ctx: ToolContext) -> Display | None:
-        """The diff as it would be; ``None`` for an edit that will fail anyway."""
+        """The diff as it would be.  ``ToolError`` for an edit that can't work in a file that the model has seen; of any
+        other nothing is told before it is allowed: ``None``."""
         try:
             params = parse(EditParams, input)
             path = locate(params.file_path, ctx.workspace)
@@ -63,8 +64,14 @@ class Edit(BuiltinTool[EditParams]):
             if not params.old_string:
                 return None if os.path.exists(path) else DiffDisplay(name, None, clean(params.new_string))
             real = regular_file(path, name, ctx.workspace)
-            return _display(name, _prepare(params, real, name, ctx.seen.get(real)))
+            seen = ctx.seen.get(real)
         except ToolError:
+            return None
+        try:
+            return _display(name, _prepare(params, real, name, seen))
+        except ToolError:
+            if seen is not None:
+                raise
             return None
 
     async def call(self, params: EditParams, ctx: ToolContext) -> ToolResult:

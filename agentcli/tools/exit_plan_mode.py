@@ -23,6 +23,7 @@ _OPTIONS = (
     (REFUSE, "In words of your own: what the plan should be instead."),
 )
 _MODES: dict[str, PermissionMode] = {ASK_EDITS: "default", ACCEPT_EDITS: "acceptEdits"}
+QUESTION = "Go ahead with this plan?"
 NOBODY = "Nobody can agree to a plan in this session. Make the plan your final answer, and stop there."
 
 
@@ -57,11 +58,11 @@ class ExitPlanMode(BuiltinTool[ExitPlanParams]):
         if modes is None or modes.mode != "plan":
             raise ToolError("Plan mode is not on. There is nothing to wait for: do the work.")
         questioner: Questioner | None = ctx.services.get("questioner")
-        asked = f"{plan}\n\nGo ahead with this plan?"
-        replies = await questioner.ask([Question(asked, "Plan", _OPTIONS)]) if questioner is not None else None
+        asked = Question(QUESTION, "Plan", _OPTIONS, about=plan)
+        replies = await questioner.ask([asked]) if questioner is not None else None
         if replies is None:
             raise ToolError(NOBODY)
-        return self._answered(str(replies.get(asked) or REFUSE), plan, modes)
+        return self._answered(str(replies.get(QUESTION) or REFUSE), plan, modes)
 
     def _answered(self, reply: str, plan: str, modes: ModeSwitch) -> ToolResult:
         if (mode := _MODES.get(reply)) is not None:

@@ -199,3 +199,14 @@ def test_an_input_that_is_none_is_said_to_the_model_and_no_missing_permission(
     assert result["is_error"] is True
     assert told in json.dumps(result["content"])
     assert "ermission" not in json.dumps(result["content"])
+
+
+def test_an_edit_that_can_not_work_is_said_to_the_model_and_no_missing_permission(
+    api: ApiServer, project: Path, monkeypatch: Any, capfd: Any
+) -> None:
+    (project / "a").write_text("one\n")
+    edit = {"file_path": "a", "old_string": "two", "new_string": "three"}
+    api.play(reply(tool_use("Read", {"file_path": "a"})), reply(tool_use("Edit", edit)), "I see.")
+    code, out, _ = program(["-p", "go", "--output-format", "json", "--strict-permissions"], monkeypatch, capfd)
+    assert (code, json.loads(out)["permission_denials"]) == (0, [])
+    assert "old_string is not in a" in json.dumps(api.requests[-1].messages[-1])

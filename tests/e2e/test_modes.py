@@ -39,10 +39,10 @@ class Person:
 
     def __init__(self, answer: str) -> None:
         self.answer = answer
-        self.asked: list[str] = []
+        self.asked: list[tuple[str, str]] = []
 
     async def ask(self, questions: Sequence[Question]) -> Mapping[str, Any]:
-        self.asked += [q.question for q in questions]
+        self.asked += [(q.question, q.about) for q in questions]
         return {q.question: self.answer for q in questions}
 
 
@@ -178,7 +178,7 @@ async def test_a_plan_is_agreed_to_refused_or_changed(stage: Stage, answer: str,
         found = tool_use("ToolSearch", {"query": "select:ExitPlanMode"})
         await stage.say(session, "how?", reply(found), reply(propose), "So.")
         assert session.gate.mode == mode
-    assert person.asked == ["# Plan\n\n1. Write it.\n\nGo ahead with this plan?"]
+    assert person.asked == [("Go ahead with this plan?", "# Plan\n\n1. Write it.")]
     requests = stage.requests
     assert "select:ExitPlanMode" in json.dumps(requests[0].messages[0])
     assert "ExitPlanMode" not in requests[0].tool_names

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from agentcli.errors import ToolError
 from agentcli.messages import TextBlock
 from agentcli.ports.display import DiffDisplay
 from agentcli.ports.tools import ToolResult
@@ -259,7 +260,10 @@ async def test_the_preview_is_the_diff_and_writes_nothing(bench: Bench, project:
     tool = Edit()
     edit = {"file_path": "a", "old_string": "x", "new_string": "y"}
     assert tool.preview(edit, bench.ctx) == DiffDisplay("a", "x\n", "y\n", "+1 −1")
-    assert tool.preview({**edit, "old_string": "z"}, bench.ctx) is None
+    with pytest.raises(ToolError, match="old_string is not in a"):
+        tool.preview({**edit, "old_string": "z"}, bench.ctx)
+    (project / "secret").write_text("x\n")
+    assert tool.preview({**edit, "file_path": "secret", "old_string": "z"}, bench.ctx) is None
     assert tool.preview({"file_path": 3}, bench.ctx) is None
     assert tool.preview({"file_path": "n", "old_string": "", "new_string": "y"}, bench.ctx) == DiffDisplay(
         "n", None, "y"

@@ -7,6 +7,7 @@ from rich.text import Text
 from agentcli.events import ToolStarted
 from agentcli.i18n import Texts
 from agentcli.ports.agents import AgentTask
+from agentcli.ports.jobs import Job, JobState
 from agentcli.ui.terminal.output.activity import Activity, SubagentLine, draw
 from agentcli.ui.terminal.output.glyphs import UNICODE
 from agentcli.ui.terminal.output.tools import CallPainter
@@ -66,3 +67,16 @@ def test_the_line_below_a_call_has_the_figures_of_its_agent() -> None:
     assert lines(activity)[1].plain == "  ↳ tester: Read a.py · calls: 2"
     activity.agents = lambda: (task(1, background=False, call_id="call_1", color="mauve"),)
     assert lines(activity)[1].plain == "  ↳ tester: Read a.py · calls: 2 · steps: 3 · tokens: 12,345"
+
+
+def job(number: int, state: JobState = "running") -> Job:
+    return Job(f"bash_{number}", f"make\nserve {number}", "", state, None, None, 5.0, 0, 0)
+
+
+def test_commands_in_the_background_have_a_line_that_does_not_move() -> None:
+    activity = Activity(lambda: 100.0)
+    activity.jobs = lambda: (job(1), job(2, "finished"), job(3))
+    assert [line.plain for line in lines(activity)] == ["  ↳ bash_1: make serve 1", "  ↳ bash_3: make serve 3"]
+    assert not activity.moving
+    activity.jobs = lambda: tuple(job(n) for n in range(5))
+    assert [line.plain for line in lines(activity)][3:] == ["  more commands: 2 (/tasks)"]

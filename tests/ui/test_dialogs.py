@@ -183,11 +183,11 @@ async def test_a_withdrawn_question_behind_another_is_never_shown() -> None:
 
 
 async def test_a_subagents_question_names_it() -> None:
-    asked = replace(ASKED, agent="explorer")
+    asked = replace(ASKED, agent="explorer", task="look at the tests")
     session = ScriptedSession([[FromSubagent("explorer", "t9", asked), Pause("p1")]])
     async with theatre(session) as show:
         show.keys("go\r")
-        await show.see("May the agent use Bash? (asked by explorer)")
+        await show.see("May the agent use Bash? (asked by explorer: look at the tests)")
         show.keys("1")
         assert await answers(show) == {"p1": Answer(True)}
 

@@ -100,3 +100,17 @@ async def test_by_lines() -> None:
     answers = [(await dialogs.ask([q]))[q.question] for q in (ONE, ONE, SEVERAL, SEVERAL, SEVERAL, ONE)]
     assert answers == ["Postgres", "my own", ["ruff", "pytest"], ["1, other"], [], ""]
     assert "  2. mypy  strict\n" in lines.shown
+
+
+STEPS = "# Steps\n\n- **one**\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+PLAN = Question("Go ahead?", "Plan", (("Yes", ""), ("No", "")), about=STEPS)
+
+
+async def test_a_plan_is_drawn_and_stays_after_the_answer() -> None:
+    async with asked(PLAN) as (show, task):
+        assert "Steps\n\n • one\n\n a  b\n ────\n 1  2\n" in show.everything
+        assert "Plan\n  Go ahead?\n❯ 1. Yes" in show.screen
+        show.keys("1")
+        assert await task == {"Go ahead?": "Yes"}
+        await show.gone("Go ahead?")
+        assert show.everything.count(" • one") == 1

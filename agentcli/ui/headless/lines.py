@@ -134,14 +134,16 @@ class Lines:
         return self.system("informational", {"level": event.severity, "content": event.text, "code": event.code})
 
     def task(self, event: JobChanged) -> Line:
-        """A background command began or ended."""
+        """A background command or agent began or ended."""
         if event.state == "running":
-            fields = {"task_id": event.job_id, "description": event.command, "task_type": "local_bash"}
+            kind = "local_agent" if event.agent else "local_bash"
+            fields = {"task_id": event.job_id, "description": event.command, "task_type": kind}
             return self.system("task_started", fields)
-        code = "" if event.exit_code is None else f" with exit code {event.exit_code}"
+        code = "" if event.exit_code is None or event.agent else f" with exit code {event.exit_code}"
         failed = event.state == "finished" and event.exit_code not in (0, None)
         status = "failed" if failed else TASK_STATES[event.state]
-        summary = f"{event.command}: {event.state.replace('_', ' ')}{code}"
+        state = status if event.agent else event.state.replace("_", " ")
+        summary = f"{event.command}: {state}{code}"
         fields = {"task_id": event.job_id, "status": status, "output_file": "", "summary": summary}
         return self.system("task_notification", fields)
 

@@ -13,6 +13,7 @@ from agentcli.events import PermissionAsked, PermissionResolved
 from agentcli.i18n import Texts
 from agentcli.ports.frontend import SessionHandle
 from agentcli.ports.permissions import Answer, PermissionUpdate
+from agentcli.text import one_line
 from agentcli.ui.terminal.modal import Modal, ModalQueue, Option, Picked
 from agentcli.ui.terminal.output.pen import Fragments, safe
 from agentcli.ui.terminal.view import View
@@ -85,7 +86,8 @@ class PermissionDialogs:
 
     def _body(self, event: PermissionAsked, width: int, long: bool) -> list[Fragments]:
         t = self._texts
-        who = t("permission.agent", agent=event.agent) if event.agent else ""
+        asker = ": ".join(safe(one_line(w)) for w in (event.agent, event.task) if w)
+        who = t("permission.agent", agent=asker) if asker else ""
         head = Text().append(t("permission.title", tool=event.name), style="warning").append(who, style="dim")
         if self._modals.waiting:
             head.append("  " + t("permission.waiting", count=self._modals.waiting), style="dim")

@@ -174,6 +174,8 @@ class PlainDialogs:
         other text is an answer of its own, an empty line none."""
         replies: dict[str, Any] = {}
         for question in questions:
+            if question.about:
+                self._view.line(safe(question.about))
             self._view.line(f"{question.header}: {question.question}")
             for number, (label, about) in enumerate(question.options, 1):
                 self._view.line(f"  {number}. {label}  {about}".rstrip())

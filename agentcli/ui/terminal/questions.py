@@ -51,7 +51,8 @@ class TerminalQuestions:
             words = Padding(Text(safe(question.question)), (0, 0, 0, 2), expand=False)
             return self._screen.view.sheet.pen.fragments(Group(head, words), width)
 
-        return Modal(body, options, sudden=True, marked=set() if question.multiple else None)
+        before = (lambda: self._screen.view.markdown(question.about)) if question.about else None
+        return Modal(body, options, before=before, sudden=True, marked=set() if question.multiple else None)
 
 
 def reply(question: Question, picked: Picked) -> str | list[str]:

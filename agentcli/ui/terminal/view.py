@@ -181,8 +181,8 @@ class View:
                 self.activity.todos = todos
             case e.JobChanged(job_id, command, state, code):
                 if state != "running":
-                    words = self.texts(f"job.{state}", job=job_id, command=one_line(safe(command), 80), code=code or 0)
-                    self.note(words, "dim")
+                    what = one_line(safe(command), 80)
+                    self.note(self.texts(_ending(event), job=job_id, command=what, code=code or 0), "dim")
             case _:
                 assert_never(event)
 
@@ -276,3 +276,12 @@ class View:
         tail = self._answer.tail(width, height - len(below) - 2)
         above: list[Fragments] = [[]] if not tail or self._answer.tail_spaced else []
         return [*above, *tail, *([[]] if tail and below else []), *below][: max(height, 0)]
+
+
+def _ending(event: e.JobChanged) -> str:
+    """Key of the words for the end of what ran in the background: an agent has no exit code."""
+    if not event.agent:
+        return f"job.{event.state}"
+    if event.state == "finished":
+        return "agent.failed" if event.exit_code else "agent.finished"
+    return "agent.stopped"

@@ -11,6 +11,7 @@ from agentcli.messages import Json, Message
 from agentcli.ports.agents import AgentTask
 from agentcli.ports.elicitation import Elicitor
 from agentcli.ports.frontend import SessionHandle, UserInput
+from agentcli.ports.jobs import Job
 from agentcli.ports.tools import Questioner
 from agentcli.ui.terminal.input.complete import MentionEntry
 from agentcli.ui.terminal.statuscommand import StatusSource
@@ -71,5 +72,7 @@ class Way:
     """One with the options that this makes of the present ones; ``None``: not possible."""
     agents: Callable[[SessionHandle], Sequence[AgentTask]] = lambda session: ()
     """The subagents of the session."""
+    jobs: Callable[[SessionHandle], Sequence[Job]] = lambda session: ()
+    """Its commands in the background."""
     autonomous: Callable[[SessionHandle], bool] = lambda session: False
     """Whether something goes on in the session, or will, without the user: agents in the background, ticks."""

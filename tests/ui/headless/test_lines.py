@@ -73,6 +73,8 @@ EVENTS: tuple[Event, ...] = (
     JobChanged("job_2", "false", "finished", 1),
     JobChanged("job_3", "sleep 9", "killed"),
     JobChanged("job_4", "sleep 9", "timed_out"),
+    JobChanged("agent_1", "tester: run it", "running", agent=True),
+    JobChanged("agent_1", "tester: run it", "finished", 1, agent=True),
     Compacted("auto", 180_000, 9_000, "summary"),
     ModeChanged("plan"),
     ModelChanged("claude-y-1"),

@@ -11,6 +11,7 @@ from agentcli.events import RetryScheduled, ToolFinished, ToolOutput, ToolStarte
 from agentcli.i18n import Texts
 from agentcli.ports.agents import AgentTask
 from agentcli.ports.display import Todo
+from agentcli.ports.jobs import Job
 from agentcli.text import one_line
 from agentcli.ui.terminal.output.glyphs import Glyphs
 from agentcli.ui.terminal.output.pen import safe
@@ -20,9 +21,14 @@ from agentcli.ui.terminal.theme import AGENT_COLORS
 FRAMES_PER_SECOND = 8
 QUEUE_SHOWN = 3
 AGENTS_SHOWN = 5
+JOBS_SHOWN = 3
 
 
 def _no_agents() -> Sequence[AgentTask]:
+    return ()
+
+
+def _no_jobs() -> Sequence[Job]:
     return ()
 
 
@@ -55,6 +61,8 @@ class Activity:
     """Messages that were sent before the session was ready."""
     agents: Callable[[], Sequence[AgentTask]] = _no_agents
     """The session's subagents as they are now."""
+    jobs: Callable[[], Sequence[Job]] = _no_jobs
+    """Its background commands."""
 
     @property
     def busy(self) -> bool:
@@ -114,6 +122,7 @@ def draw(activity: Activity, painter: CallPainter, glyphs: Glyphs, texts: Texts,
         phase = "phase.permission" if asking else activity.phase
         lines.append(_spinner(activity, phase, frame, glyphs, texts))
     lines += _background(tasks, glyphs, texts)
+    lines += _commands(activity.jobs(), glyphs, texts)
     if activity.todos and activity.show_todos:
         lines += todo_lines(activity.todos, glyphs)
     elif activity.busy:
@@ -160,6 +169,15 @@ def _background(tasks: Sequence[AgentTask], glyphs: Glyphs, texts: Texts) -> lis
         lines.append(_agent(f"{task.agent} ({task.id})", task.color, doing, counted, glyphs))
     if len(aside) > AGENTS_SHOWN:
         lines.append(_line(f"  {texts('agent.more', count=len(aside) - AGENTS_SHOWN)}"))
+    return lines
+
+
+def _commands(jobs: Sequence[Job], glyphs: Glyphs, texts: Texts) -> list[Text]:
+    """A line for each command in the background; no seconds, so that a server that runs for hours draws nothing."""
+    running = [job for job in jobs if job.state == "running"]
+    lines = [_line(f"  {glyphs.queued} {job.id}: {one_line(safe(job.command), 200)}") for job in running[:JOBS_SHOWN]]
+    if len(running) > JOBS_SHOWN:
+        lines.append(_line(f"  {texts('job.more', count=len(running) - JOBS_SHOWN)}"))
     return lines
 
 

@@ -152,6 +152,18 @@ def _machinery() -> tuple[Any, Any]:
             else:
                 yield from records(heads, rows, options.max_width)
 
+    class DottedItem(m.ListItem):
+        def render_number(
+            self, console: Console, options: ConsoleOptions, number: int, last_number: int
+        ) -> RenderResult:
+            head = f"{number}. ".rjust(len(str(last_number)) + 3)
+            style = console.get_style("markdown.item.number", default="none")
+            inner = options.update(width=options.max_width - len(head))
+            for row, line in enumerate(console.render_lines(self.elements, inner, style=self.style)):
+                yield Segment(" " * len(head) if row else head, style)
+                yield from line
+                yield Segment.line()
+
     class OurMarkdown(m.Markdown):
         elements: ClassVar[dict[str, Any]] = {
             **m.Markdown.elements,
@@ -159,6 +171,7 @@ def _machinery() -> tuple[Any, Any]:
             "fence": PlainCode,
             "code_block": PlainCode,
             "hr": ThinRule,
+            "list_item_open": DottedItem,
             "table_open": FittingTable,
         }
 
