@@ -17,7 +17,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentcli.checkpoints import listing
+from agentcli.checkpoints.listing import entries as listed_entries
+from agentcli.checkpoints.listing import paths as listed_paths
+from agentcli.checkpoints.listing import state_of
 from agentcli.checkpoints.objects import Objects
 from agentcli.checkpoints.shadowstore import prepare, secure
 from agentcli.checkpoints.state import KEPT, Change, FileState, big
@@ -131,7 +133,7 @@ class Shadow:
         secure(self._folder)
         known = self._known
         assert known is not None
-        listed = dict.fromkeys(listing.paths(await self._run(*_LIST)))
+        listed = dict.fromkeys(listed_paths(await self._run(*_LIST)))
         if len(listed) > self._bounds.files:
             raise GaveUp(f"it has more than {self._bounds.files:,} files that are not ignored")
         survey = await asyncio.to_thread(self._survey, list(listed), known)
@@ -156,7 +158,7 @@ class Shadow:
             self._known, self._fresh = {}, True
             return
         try:
-            entries = listing.entries(await self._run("ls-files", "-s", "-z"))
+            entries = listed_entries(await self._run("ls-files", "-s", "-z"))
         except GaveUp:  # damaged: what it knew is lost, the contents are not
             index.unlink()
             self._known, self._fresh = {}, True
@@ -213,8 +215,8 @@ class Shadow:
         else:
             raise GaveUp("its files change faster than they can be read")
         modes = {n: s.mode for n, s in known.items()} | survey.modes
-        entries = listing.entries(raw)
-        new = {n: listing.state_of(kind, blob, modes.get(n)) for n, (kind, blob) in entries.items()}
+        entries = listed_entries(raw)
+        new = {n: state_of(kind, blob, modes.get(n)) for n, (kind, blob) in entries.items()}
         return {n: s for n, s in known.items() if n in entries and not s.kept and n not in names} | new
 
     def _with_modes(self, entries: Mapping[str, tuple[str, str]]) -> dict[str, FileState]:
@@ -223,7 +225,7 @@ class Shadow:
             mode = None
             with contextlib.suppress(OSError):
                 mode = stat.S_IMODE((self.root / name).lstat().st_mode)
-            found[name] = listing.state_of(kind, blob, mode)
+            found[name] = state_of(kind, blob, mode)
         return found
 
     def _environment(self) -> dict[str, str]:
