@@ -15,7 +15,7 @@ from agentcli.permissions.verdicts import Policy, Verdict, Weight, allow
 
 MOST = 50_000
 """Entries of the working directories that are looked at for files that deny rules mean."""
-_AT_EASE: frozenset[Weight] = frozenset({"default", "unclear"})
+_AT_EASE: frozenset[Weight] = frozenset({"default", "unclear", "doubtful"})
 _SKIPPED = frozenset({".git", "node_modules", "__pycache__"})
 _PLAIN = frozenset("*?[")
 

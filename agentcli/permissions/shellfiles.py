@@ -12,7 +12,7 @@ from agentcli.permissions.places import Place, place
 from agentcli.permissions.places import critical as is_critical
 from agentcli.permissions.programs import untrusted_name
 from agentcli.permissions.recursive import guarded_below, searches
-from agentcli.permissions.verdicts import Policy, Verdict, allow, by_rule
+from agentcli.permissions.verdicts import Policy, Verdict, Weight, allow, by_rule
 from agentcli.ports.permissions import Behavior
 from agentcli.shell import (
     SAFE_VARIABLES,
@@ -26,6 +26,7 @@ from agentcli.shell import (
     removal_targets,
     word,
 )
+from agentcli.shell.readonly_git import git_split
 
 EDIT_COMMANDS = frozenset({"mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"})
 """What ``acceptEdits`` lets run inside the working directories."""
@@ -50,16 +51,20 @@ class FileJudge:
         directories = ground.directories(command.directories)
         asked: Verdict | None = None
         for words, tools in ((files.reads, ("Read",)), (files.writes, ("Edit", "Read"))):
+            # Of a program that is not known everything counts as read, so what is written is known.
+            known = files.known or words is files.writes
             for item in words:
                 found = self._places(item, command, files, directories)
                 if found is None:
-                    asked = asked or self._doubtful(item, command, files.known, tools)
+                    asked = asked or self._doubtful(f"which file {item.text} is", command, known, tools)
                     continue
                 for where in found:
-                    verdict = self._file_rule(where, command, files.known, tools)
+                    verdict = self._file_rule(where, command, known, tools)
                     if verdict is not None and verdict.behavior == "deny":
                         return verdict
                     asked = asked or verdict
+        if files.hidden:
+            asked = asked or self._doubtful("which files it writes", command, True, ("Edit",))
         return asked or self._searched(command, files, directories)
 
     def _searched(self, command: SimpleCommand, files: Files, directories: tuple[Path, ...] | None) -> Verdict | None:
@@ -84,24 +89,33 @@ class FileJudge:
     ) -> tuple[Place, ...] | None:
         """The files that a word names; for the target of a copy or move that is a directory, those made in it."""
         found = self._policy.ground.places(item, directories)
-        if found is None or command.program not in TO_DIRECTORY or item is not files.writes[-1]:
+        if found is None or not _to_directory(command) or not files.writes or item is not files.writes[-1]:
             return found
         sources = [w for w in (*files.reads, *files.writes) if w is not item]
         made: list[Place] = []
         for target in (f for f in found if f.real.is_dir()):
             for source in sources:
                 name = source.text.rstrip("/").rpartition("/")[2]
-                if source.dynamic or source.glob or name in {"", ".", ".."}:
+                inside = command.program == "rsync" and source.text.endswith("/")
+                if source.dynamic or source.glob or inside or name in {"", ".", ".."}:
                     return None
                 made.append(place(target.lexical / name))
         return (*found, *made)
 
-    def _doubtful(self, item: Word, command: SimpleCommand, known: bool, tools: tuple[str, ...]) -> Verdict | None:
+    def _doubtful(self, what: str, command: SimpleCommand, known: bool, tools: tuple[str, ...]) -> Verdict | None:
         rules = [r for b in GUARDS for r in self._policy.having(b, *tools) if r.kind == "path"]
         if not rules or not known:
             return None
-        reason = f"which file {item.text} is is only known when it runs, and {rules[0].text} may mean it"
-        return Verdict("ask", reason, "unclear", subject=command.text)
+        reason = f"{what} is only known when it runs, and {rules[0].text} may mean it"
+        return Verdict("ask", reason, self.doubt(*tools), subject=command.text)
+
+    def doubt(self, *tools: str) -> Weight:
+        """How much it weighs that a file is not known: no mode waives a rule that may mean it.  What a deny rule means
+        a sandbox keeps out of reach by itself."""
+        behaviors = {r.behavior for r in self._policy.rules if r.kind == "path" and r.tool in tools}
+        if "ask" in behaviors:
+            return "rule"
+        return "doubtful" if "deny" in behaviors else "unclear"
 
     def _file_rule(self, where: Place, command: SimpleCommand, known: bool, tools: tuple[str, ...]) -> Verdict | None:
         rule = guard(where, self._policy, "deny", *tools)
@@ -156,7 +170,8 @@ class FileJudge:
         subject = f"{redirect.operator} {redirect.target.text}"
         found = self._policy.ground.places(redirect.target, self._policy.ground.directories(redirect.directories))
         if found is None or redirect.target.text.startswith(("/dev/tcp/", "/dev/udp/")):
-            yield Verdict("ask", "the file of a redirection is only known when it runs", "unclear", subject=subject)
+            weight = self.doubt("Read", *(("Edit",) if redirect.kind == "write" else ()))
+            yield Verdict("ask", "the file of a redirection is only known when it runs", weight, subject=subject)
             return
         for where in found:
             verdict = may_read(where, self._policy) if redirect.kind == "read" else may_edit(where, self._policy)
@@ -217,6 +232,13 @@ class FileJudge:
                     if verdict.behavior != "allow":
                         return Verdict("ask", f"{where.lexical}: {verdict.reason}", "protected", subject=command.text)
         return allow("the mode acceptEdits allows it in the working directories", subject=command.text)
+
+
+def _to_directory(command: SimpleCommand) -> bool:
+    """Whether the last file may be a directory that the others go to, under their names."""
+    if command.program == "git":
+        return [w.text for w in git_split(command.arguments)[1][:1]] == ["mv"]
+    return command.program in TO_DIRECTORY
 
 
 def _plain_sed(command: SimpleCommand) -> bool:

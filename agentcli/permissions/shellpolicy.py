@@ -79,8 +79,9 @@ class LineJudge:
 
     def _unclear(self) -> Weight:
         """What can't be judged may be what a deny or ask rule means, if there is one."""
-        guards = any(r.behavior != "allow" and r.tool == self._tool for r in self._policy.rules)
-        return "rule" if guards else "unclear"
+        if any(r.behavior != "allow" and r.tool == self._tool for r in self._policy.rules):
+            return "rule"
+        return self._files.doubt("Read", "Edit")
 
     def _command(self, index: int, command: SimpleCommand) -> Verdict:
         found = guarded(command, self._policy, self._tool)

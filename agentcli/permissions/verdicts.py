@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from agentcli.permissions.confinement import Confinement
 from agentcli.permissions.places import Ground
 from agentcli.permissions.rules import Rule
 from agentcli.ports.permissions import Behavior, Decision, PermissionMode, PermissionUpdate
 
-Weight = Literal["default", "protected", "unclear", "destructive", "critical", "rule", "unsafe"]
+Weight = Literal["default", "protected", "unclear", "doubtful", "destructive", "critical", "rule", "unsafe"]
 """Why something is asked about, weakest first.  ``default``: nothing allows it; ``protected``: a file that is not
-changed silently; ``unclear``: it can't be judged; ``destructive``; ``critical``: a removal of everything; ``rule``: an
-ask rule (or a rule that may hold); ``unsafe``: rules could not be read."""
-_ORDER: tuple[Weight, ...] = ("default", "protected", "unclear", "destructive", "critical", "rule", "unsafe")
+changed silently; ``unclear``: it can't be judged; ``doubtful``: a deny rule for files may hold; ``destructive``;
+``critical``: a removal of everything; ``rule``: an ask rule (or a rule that may hold); ``unsafe``: rules could not be
+read."""
+_ORDER: tuple[Weight, ...] = get_args(Weight)
 _WAIVED: frozenset[Weight] = frozenset({"default", "protected", "unclear"})
 """What bypassPermissions does not ask about."""
 MOST_SUGGESTIONS = 5

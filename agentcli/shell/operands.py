@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from agentcli.shell.outputs import outputs
 from agentcli.shell.readonly_git import git_split
-from agentcli.shell.values import Piece, SimpleCommand, Word, names
+from agentcli.shell.values import Piece, SimpleCommand, Word, names, word
 
 NO_FILES = names(
     "echo printf true false : seq sleep expr id whoami groups uname arch nproc free uptime tty printenv env type which "
@@ -68,15 +69,25 @@ IN_PLACE = names("sed gsed perl ruby")
 @dataclass(frozen=True, slots=True)
 class Files:
     """The words that name files.  ``known``: the program is one whose arguments we understand; of others every
-    argument that could be a path is listed under ``reads``."""
+    argument that could be a path is listed under ``reads``.  ``hidden``: it writes files, too, that the line doesn't
+    name."""
 
     reads: tuple[Word, ...] = ()
     writes: tuple[Word, ...] = ()
     known: bool = True
+    hidden: bool = False
 
 
 def files_of(command: SimpleCommand, *, reader: bool = False) -> Files:
     """Which files a command names.  ``reader``: it is on the list of programs that only read."""
+    found = _by_operands(command, reader)
+    if reader or (command.program in IN_PLACE and _in_place(command)):
+        return found
+    written = outputs(command)
+    return replace(found, writes=(*found.writes, *written.words), hidden=found.hidden or written.hidden)
+
+
+def _by_operands(command: SimpleCommand, reader: bool) -> Files:
     name = command.program
     if name in {"cd", "pushd"}:
         return Files(tuple(w for w in command.arguments if not w.text.startswith(("-", "+"))))
@@ -159,7 +170,8 @@ def _copied(command: SimpleCommand, plain: tuple[Word, ...]) -> Files:
             target = value or Word((Piece("text", item.text.partition("=")[2]),))
             return Files(tuple(w for w in plain if w is not value), (target,))
     if command.program == "ln" and len(plain) == 1:
-        return Files(plain, ())
+        base = plain[0].text.rstrip("/").rpartition("/")[2]
+        return Files(plain, (word(base),)) if plain[0].literal else Files(plain, hidden=True)
     return Files(plain[:-1], plain[-1:])
 
 

@@ -28,12 +28,14 @@ RULES = {
     ]
 }
 WIDE = {"allow": ["Bash(*)", "Bash(git:*)"]}
+OUTPUTS = {"allow": ["Bash(*)"], "deny": ["Edit(f)", "Edit(/secret/**)", "Read(.env)"]}
 ALL: tuple[PermissionMode, ...] = ("default", "acceptEdits", "bypassPermissions")
 SETS: dict[str, tuple[tuple[PermissionMode, ...], dict[str, list[str]]]] = {
     "readonly": (("default",), {}),
     "guarded": (ALL, GUARDED),
     "rules": (("default",), RULES),
     "destructive": (ALL, WIDE),
+    "outputs": (ALL, OUTPUTS),
     "edits": (("acceptEdits",), {}),
 }
 
