@@ -43,9 +43,10 @@ class CallOutcome:
 
 @dataclass(slots=True, eq=False)
 class _Denied(Exception):
-    """The call must not run; ``text`` tells the model why."""
+    """The call must not run; ``text`` tells the model why, ``told`` the user, where it was not the user who said so."""
 
     text: str
+    told: str = ""
     interrupt: bool = False
 
 
@@ -79,7 +80,9 @@ class CallLife:
             return self.finish(result)
         except _Denied as denied:
             return self.finish(
-                text_result(denied.text, summary="denied", is_error=True), denied=True, interrupt=denied.interrupt
+                text_result(denied.text, summary=one_line(denied.told) or "denied", detail=denied.told, is_error=True),
+                denied=True,
+                interrupt=denied.interrupt,
             )
         except ToolError as error:
             return self.finish(text_result(str(error), summary=one_line(str(error)), is_error=True))
@@ -139,10 +142,11 @@ class CallLife:
         if verdict.updated_input is not None:
             self._call = replace(self._call, input=verdict.updated_input)
         if verdict.behavior == "deny" or verdict.stop:
-            raise _Denied(f"A PreToolUse hook denied this call: {verdict.reason or verdict.stop_reason}".rstrip(": "))
+            text = f"A PreToolUse hook denied this call: {verdict.reason or verdict.stop_reason}".rstrip(": ")
+            raise _Denied(text, text)
         decision = self._rooms.gate.check(self._call)
         if decision.behavior == "deny":
-            raise _Denied(f"Denied: {decision.reason}")
+            raise _Denied(f"Denied: {decision.reason}", decision.reason)
         if verdict.behavior == "ask" and decision.behavior == "allow":
             decision = replace(
                 decision, behavior="ask", reason=verdict.reason or "a PreToolUse hook wants you to decide"
@@ -158,7 +162,7 @@ class CallLife:
         verdict = await self._fire("PermissionRequest")
         if verdict.behavior == "deny":
             text = f"A PermissionRequest hook denied this call: {verdict.reason}".rstrip(": ")
-            raise _Denied(text, interrupt=verdict.interrupt)
+            raise _Denied(text, text, interrupt=verdict.interrupt)
         if verdict.behavior == "allow":
             answer = Answer(True, updated_input=verdict.updated_input, updates=verdict.updates, by="hook")
         else:
@@ -167,13 +171,14 @@ class CallLife:
         if answer.updates:
             self._apply(answer)
         if not answer.allowed:
-            raise _Denied(_declined(answer), interrupt=answer.interrupt)
+            told = answer.message if answer.by in ("nobody", "hook", "mode") else ""
+            raise _Denied(_declined(answer), told, interrupt=answer.interrupt)
         if answer.updated_input is not None:
             # What was approved is what runs; the rules have the last word on an input that nobody has judged yet.
             self._call = replace(self._call, input=answer.updated_input)
             again = self._rooms.gate.check(self._call)
             if again.behavior == "deny":
-                raise _Denied(f"Denied: {again.reason}")
+                raise _Denied(f"Denied: {again.reason}", again.reason)
 
     def _apply(self, answer: Answer) -> None:
         try:

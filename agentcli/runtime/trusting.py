@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agentcli.mcp.approval import Guard
+from agentcli.mcp.config import read_configuration
+from agentcli.mcp.values import ServerEntry
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.world import read_world
 from agentcli.settings.bring import Brought, brought
@@ -18,11 +21,19 @@ class TrustQuestion:
     project: Project
     brought: tuple[Brought, ...]
     store: TrustStore
+    guard: Guard
+    servers: tuple[ServerEntry, ...] = ()
+    """Those of ``brought``, as they stood when they were shown: the yes is for these, not for what they become."""
 
     def accept(self) -> str:
         """Keeps the yes.  Start the session with ``SessionOptions.trust`` then.  Returns why it holds for this session
         only; empty when it is kept."""
-        return self.store.accept(self.project)
+        why = self.store.accept(self.project)
+        if not why:
+            for server in self.servers:
+                if self.guard.verdict(server) != "no":
+                    self.guard.answer(server, approved=True)
+        return why
 
 
 def trust_question(options: SessionOptions) -> TrustQuestion | None:
@@ -37,4 +48,9 @@ def trust_question(options: SessionOptions) -> TrustQuestion | None:
         return None
     project = project_of(options.cwd, world.env)
     found = brought(world.settings, project.key)
-    return TrustQuestion(project, found, TrustStore(world.env)) if found else None
+    if not found:
+        return None
+    servers = read_configuration(options.cwd, world.settings, world.env).servers
+    guard = Guard(project, world.settings, world.env, project_trusted=False)
+    brought_servers = tuple(s for s in servers if s.scope == "project")
+    return TrustQuestion(project, found, TrustStore(world.env), guard, brought_servers)

@@ -101,6 +101,7 @@ async def test_tool_calls_and_their_results(columns: int, golden: Golden) -> Non
             finished("Write", "new.txt", DiffDisplay("new.txt", None, "one\ntwo\n")),
             finished("TodoWrite", "", TodoDisplay(TODOS)),
             finished("Bash", "curl x.test", CommandDisplay("curl x.test"), denied=True, is_error=True),
+            finished("Bash", "rm x", TextDisplay("rule", "Bash(rm *) denies it"), denied=True, is_error=True),
             finished("Grep", "area", TextDisplay("stopped"), interrupted=True, is_error=True),
             finished("Glob", "**/*", TextDisplay("no such directory", "looked in /nowhere"), is_error=True),
         ],

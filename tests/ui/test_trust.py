@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 
 from agentcli.i18n import Texts
+from agentcli.mcp.approval import Guard
+from agentcli.mcp.config import read_configuration
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.trusting import TrustQuestion, trust_question
+from agentcli.runtime.world import read_world
+from agentcli.settings.trust import project_of
 from agentcli.ui.terminal.plain_lines import PlainDialogs, PlainView
 from tests.ui.scripted import ScriptedSession
 from tests.ui.theatre import theatre
@@ -65,6 +69,28 @@ async def test_a_yes_is_kept_and_the_session_begins_trusted(question: TrustQuest
         assert (show.session.started, show.session.trusted) == (1, True)
         assert "does not act" not in show.everything
     assert not asked_again(repo)
+
+
+async def test_a_yes_holds_for_the_servers_that_it_showed(repo: Path) -> None:
+    def server(name: str, command: str) -> dict[str, Any]:
+        return {name: {"command": command}}
+
+    def verdicts() -> dict[str, str]:
+        options = SessionOptions(cwd=repo)
+        world = read_world(options)
+        guard = Guard(project_of(repo, world.env), world.settings, world.env)
+        return {s.name: guard.verdict(s) for s in read_configuration(repo, world.settings, world.env).servers}
+
+    (repo / ".mcp.json").write_text(json.dumps({"mcpServers": {**server("one", "a"), **server("two", "b")}}))
+    question = trust_question(SessionOptions(cwd=repo))
+    async with theatre(ScriptedSession(), question=question) as show:
+        await show.see("MCP server: one: a")
+        show.time += 1
+        show.keys("2")
+        await show.see("/help")
+    assert verdicts() == {"one": "yes", "two": "yes"}
+    (repo / ".mcp.json").write_text(json.dumps({"mcpServers": {**server("one", "a"), **server("two", "c")}}))
+    assert verdicts() == {"one": "yes", "two": "changed"}
 
 
 async def test_what_was_typed_before_is_no_answer_and_not_lost(question: TrustQuestion) -> None:

@@ -22,6 +22,7 @@ from agentcli.i18n import Texts
 from agentcli.ports.frontend import Choice
 from agentcli.ports.tools import Question
 from agentcli.text import clean, one_line
+from agentcli.ui.terminal.output.activity import retry_words
 from agentcli.ui.terminal.output.glyphs import ASCII
 from agentcli.ui.terminal.output.pen import safe
 from agentcli.ui.terminal.output.tools import CallPainter
@@ -96,8 +97,8 @@ class PlainView:
                     self.line(row.plain)
             case AttemptDiscarded(reason):
                 self.line(self._texts("stream.discarded", reason=one_line(reason)))
-            case RetryScheduled(delay=delay, attempt=attempt, max_attempts=most, error=error):
-                self.line(self._texts("retry", why=error, attempt=attempt, most=most, left=f"{delay:.0f} s"))
+            case RetryScheduled(delay=delay):
+                self.line(retry_words(event, self._texts, f"{delay:.0f} s"))
             case Notice(text=text):
                 self.line(text)
             case FromSubagent(event=Notice(text=text)):

@@ -24,6 +24,20 @@ AGENTS_SHOWN = 5
 JOBS_SHOWN = 3
 
 
+_KINDS = {
+    "connection": "connection",
+    "overloaded": "overloaded",
+    "overloaded_error": "overloaded",
+    "rate_limit": "rate_limit",
+    "rate_limit_error": "rate_limit",
+    "server_error": "server_error",
+    "api_error": "server_error",
+    "timeout": "timeout",
+    "timeout_error": "timeout",
+}
+"""Our words for what the API or the model room calls an error."""
+
+
 def _no_agents() -> Sequence[AgentTask]:
     return ()
 
@@ -146,9 +160,7 @@ def _spinner(activity: Activity, phase: str, frame: int, glyphs: Glyphs, texts: 
     retry = activity.retry
     if retry:
         left = max(0.0, activity.retry_at - now)
-        why = f"{retry.status} {retry.error}" if retry.status else retry.error
-        words = texts("retry", why=why, attempt=retry.attempt, most=retry.max_attempts, left=seconds(left))
-        text.append(words, style="warning")
+        text.append(retry_words(retry, texts, seconds(left)), style="warning")
     else:
         text.append(texts(phase, count=len(activity.calls)))
     parts = [seconds(now - activity.since)]
@@ -157,6 +169,14 @@ def _spinner(activity: Activity, phase: str, frame: int, glyphs: Glyphs, texts: 
     parts.append(texts("hint.interrupt"))
     text.append(f" {glyphs.dot} " + f" {glyphs.dot} ".join(parts), style="dim")
     return text
+
+
+def retry_words(retry: RetryScheduled, texts: Texts, left: str) -> str:
+    """Why a request is sent again (in the reader's words where there are some for it), and when."""
+    kind = _KINDS.get(retry.error)
+    why = texts(f"retry.{kind}") if kind else one_line(safe(retry.error))
+    why = f"{why} ({retry.status})" if retry.status else why
+    return texts("retry", why=why, attempt=retry.attempt, most=retry.max_attempts, left=left)
 
 
 def _background(tasks: Sequence[AgentTask], glyphs: Glyphs, texts: Texts) -> list[Text]:

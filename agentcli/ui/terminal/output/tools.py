@@ -107,7 +107,7 @@ class CallPainter:
 
     def _detail(self, event: ToolFinished) -> list[Text]:
         if event.denied:
-            return []
+            return self._head(event.display.detail, ERROR_LINES) if isinstance(event.display, TextDisplay) else []
         match event.display:
             case TextDisplay(_, detail):
                 return self._head(detail, ERROR_LINES) if event.is_error else []
