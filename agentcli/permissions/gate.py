@@ -13,6 +13,7 @@ from agentcli.permissions.filepolicy import may_read
 from agentcli.permissions.places import Ground, place
 from agentcli.permissions.policy import decide, denied_wholly
 from agentcli.permissions.rules import Rule, parse_rule, parse_rules
+from agentcli.permissions.servernames import resolved
 from agentcli.permissions.store import RuleStore
 from agentcli.permissions.verdicts import Policy, settle
 from agentcli.ports.permissions import Behavior, Decision, PermissionMode, PermissionUpdate
@@ -35,8 +36,9 @@ class Gate:
     ``settings`` bring rules and say whether some could not be read; ``given`` are rules of the
     command line.  ``store`` writes what answers bring; without one every change lasts for the session.  ``private``
     are directories of the session that may be read without asking, ``own`` (settable) those that may be written too, by
-    every name they have.  ``confinement`` (settable) says how a sandbox confines shell commands.  ``warnings`` names
-    every rule that is of no use; ``on_mode``, if set, hears of every change of the mode.
+    every name they have.  ``confinement`` (settable) says how a sandbox confines shell commands, ``servers``
+    (settable) how the MCP servers are called.  ``warnings`` names every rule that is of no use; ``on_mode``, if set,
+    hears of every change of the mode.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class Gate:
         self._bypass_allowed = True
         self.plan_files: tuple[Path, ...] = ()
         self.confinement: Confinement | None = None
+        self.servers: tuple[str, ...] = ()
         self._session: list[Rule] = []
         self._line, self._line_warnings = _line_rules(workspace, given or GivenRules())
         self._rules: tuple[Rule, ...] = ()
@@ -112,7 +115,8 @@ class Gate:
         """Everything that a decision depends on, as it is now."""
         ground = Ground(self._workspace, self._home, self._private, self.own, self._trusted)
         bounds = self.confinement
-        return Policy(self._mode, self.rules, ground, self._environment, self._unsafe, self.plan_files, bounds)
+        rules = resolved(self.rules, self.servers)
+        return Policy(self._mode, rules, ground, self._environment, self._unsafe, self.plan_files, bounds)
 
     def check(self, call: ToolCall) -> Decision:
         return decide(call, self.policy())
@@ -124,7 +128,8 @@ class Gate:
 
     def hidden_tools(self, names: Iterable[str]) -> frozenset[str]:
         """Tools that a deny rule removes as a whole."""
-        return frozenset(n for n in names if denied_wholly(n, self.rules))
+        rules = resolved(self.rules, self.servers)
+        return frozenset(n for n in names if denied_wholly(n, rules))
 
     def apply(self, updates: tuple[PermissionUpdate, ...]) -> None:
         """Takes over what an answer brought, then stores it.  ``UserError`` if a rule is none (nothing is taken over)

@@ -126,6 +126,7 @@ class Assembly:
             model=lambda: self.state.model,
             front=self.questions,
         )
+        self.gate.servers = tuple(self.servers.manager.names) if self.servers else ()
         self.toolbox = self.means.toolbox(
             self.events.emit,
             lambda: self.cache,

@@ -229,6 +229,29 @@ def test_rules_hold_for_names_that_are_too_long_or_odd(gate: GateMaker, server: 
         assert gate(**{behavior: [f"mcp__{shown}__{LONG}"]}, mode="bypassPermissions").check(call).behavior == behavior
 
 
+def test_servers_whose_names_look_alike_are_told_apart(gate: GateMaker) -> None:
+    parts = server_parts(["a b", "a.b"])
+    names = {n: tool_name(n, "read", part=part) for n, part in parts.items()}
+    assert len(set(names.values())) == 2
+
+    def found(rule: str, behavior: str) -> dict[str, str]:
+        made = gate(**{behavior: [rule]})
+        made.servers = tuple(parts)
+        return {n: made.check(ToolCall("t", name, {"x": "y"})).behavior for n, name in names.items()}
+
+    for tool in ("", "__read"):
+        assert found(f"mcp__a b{tool}", "allow") == {"a b": "allow", "a.b": "ask"}
+        assert found(f"mcp__a.b{tool}", "allow") == {"a b": "ask", "a.b": "allow"}
+        assert found(f"mcp__a-b{tool}", "allow") == {"a b": "ask", "a.b": "ask"}
+        assert found(f"mcp__a:b{tool}", "allow") == {"a b": "ask", "a.b": "ask"}
+        for written in ("a b", "a.b", "a_b"):
+            assert found(f"mcp__{written}{tool}", "deny") == {"a b": "deny", "a.b": "deny"}
+    assert found("mcp__a.b__read(x:y)", "deny") == {"a b": "deny", "a.b": "deny"}
+    made = gate(deny=["mcp__a b"])
+    made.servers = tuple(parts)
+    assert made.hidden_tools(names.values()) == set(names.values())
+
+
 def test_an_allow_rule_for_every_server_is_refused_with_a_warning(gate: GateMaker) -> None:
     made = gate(allow=["mcp__*"])
     assert made.check(ToolCall("t", "mcp__alpha__read", {})).behavior == "ask"
