@@ -23,9 +23,14 @@ app.add_typer(sessions, name="sessions")
 
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 
+ALONE = {"sessions": "list", "config": "list", "mcp": "list", "memory": "--help", "permissions": "--help"}
+"""What a group does when nothing else is said."""
+
 
 def run_subcommand(arguments: list[str]) -> int:
     """Runs the sub-command; returns the exit code.  ``UserError`` for bad input."""
+    if len(arguments) == 1 and arguments[0] in ALONE:
+        arguments = [*arguments, ALONE[arguments[0]]]
     try:
         code = typer.main.get_command(app).main(args=arguments, prog_name="agentcli", standalone_mode=False)
     except TyperException as error:

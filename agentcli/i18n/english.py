@@ -61,6 +61,7 @@ TEXTS: Mapping[str, str] = {
     "compacted": "The conversation was summarised: {before} tokens became {after}",
     "cleared": "A new conversation begins; the old one can be resumed (/resume)",
     "model.now": "Model: {model}",
+    "loop.next": "The loop's next round begins at {time}; Esc ends it",
     "job.finished": "Background job {job} ended with exit code {code}: {command}",
     "job.timed_out": "Background job {job} ran out of time: {command}",
     "job.more": "more commands: {count} (/tasks)",

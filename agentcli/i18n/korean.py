@@ -57,6 +57,7 @@ TEXTS: Mapping[str, str] = {
     "compacted": "대화를 요약했습니다: {before}토큰 → {after}토큰",
     "cleared": "새 대화를 시작합니다. 이전 대화는 /resume으로 이어갈 수 있습니다",
     "model.now": "모델: {model}",
+    "loop.next": "다음 반복은 {time}에 시작됩니다. Esc로 끝냅니다",
     "job.finished": "백그라운드 작업 {job}이(가) 종료 코드 {code}(으)로 끝났습니다: {command}",
     "job.timed_out": "백그라운드 작업 {job}의 시간이 초과되었습니다: {command}",
     "job.more": "명령 {count}개 더 있음 (/tasks)",

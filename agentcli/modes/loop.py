@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -140,6 +141,7 @@ class LoopTicker:
         self._rounds = 0
         self._began = clock.monotonic()
         self._due = self._began
+        self._at: datetime | None = None
         self._running = False
 
     async def next(self) -> UserInput | None:
@@ -155,6 +157,7 @@ class LoopTicker:
             elif not self._turns.running:
                 self._rounds += 1
                 self._due = self._clock.monotonic() + self._plan.interval
+                self._at = self._clock.now() + timedelta(seconds=self._plan.interval)
                 self._running = True
                 return UserInput(self._plan.prompt)
         return None
@@ -168,6 +171,10 @@ class LoopTicker:
 
     def stop(self, reason: str = REASONS["stopped"]) -> None:
         self.over = self.over or f"The loop has ended after {plural(self._rounds, 'round')}: {reason}."
+
+    def next_at(self) -> datetime | None:
+        """When the next round begins, if it has an hour."""
+        return self._at if self._plan.interval and not self.over else None
 
     def exhausted(self) -> str:
         """Nothing: a round that was begun is finished."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from agentcli.events import TurnFinished
@@ -90,6 +91,10 @@ class Ticker:
     def exhausted(self) -> str:
         """Why the running turn may take no further step; empty while it may."""
         return self._bound() if self._own or self.bounds_all else ""
+
+    def next_at(self) -> datetime | None:
+        """Nothing: a tick comes when the session has been idle."""
+        return None
 
     def remaining(self) -> float | None:
         seconds = self._endurance.seconds

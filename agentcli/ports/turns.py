@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Protocol
 
 from agentcli.events import TurnFinished
@@ -49,6 +50,9 @@ class Ticker(Protocol):
 
     def exhausted(self) -> str:
         """Why the running turn may take no further step; empty while it may."""
+
+    def next_at(self) -> datetime | None:
+        """When the next turn is due; ``None`` where that can't be said."""
 
     def remaining(self) -> float | None:
         """Seconds until its time is over; ``None`` where time does not bound it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 
 from agentcli.agent.agent import Agent
 from agentcli.agent.subagent_crew import Crew
@@ -104,6 +105,10 @@ class Waking:
     def alive(self) -> bool:
         """Whether there is something that ``Session.interrupt`` would end although no turn is running."""
         return self._crew.working or (self.ticker is not None and not self.ticker.over)
+
+    def next_at(self) -> datetime | None:
+        """When the next round of a loop is due."""
+        return self.ticker.next_at() if self.ticker is not None else None
 
     def stop(self) -> None:
         """Esc: no more ticks."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentcli.cli.sessions import list_stored, prune
+from agentcli.cli.subcommands import run_subcommand
 from agentcli.clock import SystemClock
 from agentcli.errors import UserError
 from agentcli.messages import message_to_record, user
@@ -51,3 +52,14 @@ def test_the_setting_names_the_period(home: Path) -> None:
     young, old = store(home, "young", age=5 * DAY), store(home, "old", age=20 * DAY)
     assert prune(days=None, yes=True) == 0
     assert (young.exists(), old.exists()) == (True, False)
+
+
+def test_a_group_alone_does_what_is_asked_of_it_most(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store(home, "some words")
+    assert run_subcommand(["sessions"]) == 0
+    assert "some words" in capsys.readouterr().out
+    for group in ("config", "mcp", "memory", "permissions"):
+        assert run_subcommand([group]) == 0
+        out, err = capsys.readouterr()
+        assert out
+        assert not err

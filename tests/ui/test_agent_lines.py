@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from rich.text import Text
 
 from agentcli.events import ToolStarted
@@ -80,3 +82,11 @@ def test_commands_in_the_background_have_a_line_that_does_not_move() -> None:
     assert not activity.moving
     activity.jobs = lambda: tuple(job(n) for n in range(5))
     assert [line.plain for line in lines(activity)][3:] == ["  more commands: 2 (/tasks)"]
+
+
+def test_a_loop_that_rests_says_when_it_goes_on() -> None:
+    activity = Activity(lambda: 100.0)
+    activity.next_at = lambda: datetime(2026, 3, 4, 15, 16, 17).astimezone()
+    assert [line.plain for line in lines(activity)] == ["  ↳ The loop's next round begins at 15:16:17; Esc ends it"]
+    activity.start()
+    assert "15:16:17" not in "".join(line.plain for line in lines(activity))

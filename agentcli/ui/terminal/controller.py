@@ -79,6 +79,7 @@ class Controller:
         self.screen.sources.status = session.status
         self.screen.sources.mentions = lambda: self._way.mentions(session)
         self.screen.view.activity.agents = lambda: self._way.agents(session)
+        self.screen.view.activity.next_at = lambda: self._way.next_at(session)
         self.screen.view.activity.jobs = lambda: self._way.jobs(session)
         self.screen.view.painter.root = str(session.workspace.start)
         greet(self.screen, session, self._way)

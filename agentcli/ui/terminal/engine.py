@@ -41,6 +41,7 @@ def engine_way(options: SessionOptions, client: ModelClient | None, question: Tr
         change=engine.change,
         mentions=_mentions,
         agents=lambda session: _ours(session).crew.list(),
+        next_at=lambda session: _ours(session).waking.next_at(),
         jobs=lambda session: _ours(session).toolbox.jobs.list(),
         autonomous=lambda session: _ours(session).waking.alive,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 from agentcli.commands.base import Command
@@ -74,5 +75,7 @@ class Way:
     """The subagents of the session."""
     jobs: Callable[[SessionHandle], Sequence[Job]] = lambda session: ()
     """Its commands in the background."""
+    next_at: Callable[[SessionHandle], datetime | None] = lambda session: None
+    """When a turn is due that the session begins by itself."""
     autonomous: Callable[[SessionHandle], bool] = lambda session: False
     """Whether something goes on in the session, or will, without the user: agents in the background, ticks."""

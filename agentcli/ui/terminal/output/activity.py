@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from rich.text import Text
 
@@ -77,6 +78,8 @@ class Activity:
     """The session's subagents as they are now."""
     jobs: Callable[[], Sequence[Job]] = _no_jobs
     """Its background commands."""
+    next_at: Callable[[], datetime | None] = lambda: None
+    """When a turn is due that begins by itself."""
 
     @property
     def busy(self) -> bool:
@@ -136,6 +139,9 @@ def draw(activity: Activity, painter: CallPainter, glyphs: Glyphs, texts: Texts,
         phase = "phase.permission" if asking else activity.phase
         lines.append(_spinner(activity, phase, frame, glyphs, texts))
     lines += _background(tasks, glyphs, texts)
+    due = None if activity.busy else activity.next_at()
+    if due is not None:
+        lines.append(_line(f"  {glyphs.queued} {texts('loop.next', time=due.astimezone().strftime('%H:%M:%S'))}"))
     lines += _commands(activity.jobs(), glyphs, texts)
     if activity.todos and activity.show_todos:
         lines += todo_lines(activity.todos, glyphs)
