@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from agentcli.extend.agents import agent_kinds, plain_names
+from agentcli.extend.agents import AgentDefinition, agent_kinds, plain_names
 from agentcli.prompt.effective import LevelText, given
+
+NOTHING_MORE = AgentDefinition("", "", "", Path())
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,8 @@ class MainThreadAgent:
     model: str | None = None
     initial_prompt: str = ""
     """Said to it in front of the first thing that the user says, or alone where they say nothing."""
+    definition: AgentDefinition = NOTHING_MORE
+    """What else it says: permission mode, effort, hooks, servers, skills, notes."""
 
     def level(self) -> LevelText:
         """The agent level.  The body as it was read at the start: an edited file counts from the next session on."""

@@ -30,6 +30,7 @@ from agentcli.runtime.extending import make_extensions
 from agentcli.runtime.extension_means import Connections
 from agentcli.runtime.guard import make_gate, may_bypass, only_reads_line
 from agentcli.runtime.journal import CurrentJournal
+from agentcli.runtime.mainagent import agent_notes, bound, with_servers
 from agentcli.runtime.models import Models
 from agentcli.runtime.parent import Parent
 from agentcli.runtime.prompting import (
@@ -41,7 +42,7 @@ from agentcli.runtime.prompting import (
 )
 from agentcli.runtime.remembering import make_memory
 from agentcli.runtime.searching import search_available
-from agentcli.runtime.servers import make_servers
+from agentcli.runtime.servers import make_servers, make_wiring
 from agentcli.runtime.side_question import small_model
 from agentcli.runtime.sides import make_sides
 from agentcli.runtime.toolbox import ContextFactory, make_means
@@ -85,6 +86,8 @@ class Assembly:
         self._make_tools()
         self._make_conversation(model)
         self.extended = self._extended(hooks or NoHooks())
+        if main_agent is not None:
+            self.extended.room.keep(main_agent.definition)
         self.hooks = self.extended.hooks
         self.prompt = self._prompt(self.scratch)
         self.crew = self._crew()
@@ -99,6 +102,8 @@ class Assembly:
         self.scratch = self.directory() / "scratch" if scratch_enabled(world) else None
         own = (self.scratch,) if self.scratch else ()
         self.gate = make_gate(world, private=(self.directory(),), own=own, memory=self.memory)
+        bound(self.gate, self.main_agent)
+        self.notes = agent_notes(self.main_agent, self.memory, self.gate)
         answerable = world.options.interactive or world.options.answers_permissions
         self.broker = Broker(self.events.emit, nobody=not answerable)
         self.extensions = make_extensions(world, agents=world.options.agents)
@@ -116,16 +121,16 @@ class Assembly:
             sandbox=self.sandbox,
         )
         self.cache = restored_cache(opened.loaded) if opened.loaded else ConversationCache()
-        self.servers = make_servers(
+        wiring = make_wiring(
             world,
             self.models,
-            self.means.processes,
             emit=self.events.emit,
             cache=self.cache,
             directory=self.directory,
             model=lambda: self.state.model,
-            front=self.questions,
         )
+        more = with_servers(self.main_agent, self.warn)
+        self.servers = make_servers(world, self.means.processes, wiring, front=self.questions, more=more)
         self.gate.servers = tuple(self.servers.manager.names) if self.servers else ()
         self.toolbox = self.means.toolbox(
             self.events.emit,

@@ -17,9 +17,9 @@ from agentcli.runtime.beginning import resumed_model
 from agentcli.runtime.client import make_client
 from agentcli.runtime.identity import open_file
 from agentcli.runtime.joining import make_session
+from agentcli.runtime.mainagent import agent_skills, as_agent, main_agent, missing_servers, with_effort
 from agentcli.runtime.models import Models
 from agentcli.runtime.options import SessionOptions
-from agentcli.runtime.prompting import main_agent
 from agentcli.runtime.resumed import changed_front, resume_mode
 from agentcli.runtime.session import Session
 from agentcli.runtime.toolbox import unknown_tools
@@ -45,6 +45,7 @@ async def open_session(
     agent = main_agent(world)
     asked = client or await make_client(world, monitor)
     warn = _Warnings([])
+    world = as_agent(world, agent, warn)
     if options.persist and (text := others_home(world.home)):
         warn(text)
     store = SessionStore(world.home if options.persist else None, options.cwd, clock=world.clock, notice=warn)
@@ -54,8 +55,12 @@ async def open_session(
     loaded = opened.loaded
     try:
         chosen = resumed_model(world, loaded) or model
+        world = with_effort(world, agent, Models(world, asked), chosen)
         rooms = Assembly(world, asked, opened, model=chosen, main_agent=agent, warn=warn, hooks=hooks, clients=clients)
         session = make_session(rooms, store, monitor)
+        if agent is not None:
+            session.start_notices += missing_servers(agent, rooms.servers.configuration if rooms.servers else None)
+            session.state.pending += await agent_skills(rooms.extensions, agent, warn) if loaded is None else []
         mode = resume_mode(session, loaded)
         changed = await changed_front(session, loaded) if loaded else ""
     except BaseException:

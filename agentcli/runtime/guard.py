@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from agentcli.errors import UsageError
@@ -20,8 +20,12 @@ class SessionGate(Gate):
     """The gate of a session with memory: what the agent may note down is looked at before every rule."""
 
     memory: MemoryRoom | None = None
+    missing: Callable[[str], str] | None = None
+    """Why the session has no such tool; empty where it has."""
 
     def check(self, call: ToolCall) -> Decision:
+        if self.missing is not None and (why := self.missing(call.name)):
+            return Decision("deny", why)
         refused = self._refused(call)
         return Decision("deny", refused, rule="memory") if refused else super().check(call)
 

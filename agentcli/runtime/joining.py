@@ -139,6 +139,7 @@ def _reminders(rooms: Assembly) -> list[ReminderSource]:
     state = rooms.state
     sources: list[ReminderSource] = [rooms.prompt]
     sources += [rooms.memory] if rooms.memory is not None else []
+    sources += [rooms.notes] if rooms.notes is not None else []
     return [
         *sources,
         *([rooms.servers] if rooms.servers is not None else []),

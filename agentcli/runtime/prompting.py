@@ -136,30 +136,6 @@ def directories_source(world: World, prompt: PromptSource, cache: ConversationCa
     )
 
 
-def main_agent(world: World) -> MainThreadAgent | None:
-    """The definition behind ``--agent NAME``.  ``UserError`` when there is none or it can't be read."""
-    name = world.options.agent
-    if not name:
-        return None
-    from agentcli.extend.agents import agents_from_json, find_agent
-    from agentcli.paths import claude_home
-
-    given = agents_from_json(world.options.agents) if world.options.agents.strip() else ()
-    definition = next((a for a in given if a.name == name), None) or find_agent(
-        name, cwd=world.workspace.start, user=claude_home(world.env), trusted=world.settings.trusted
-    )
-    if definition is None:
-        raise UserError(f"--agent {name}: no file .claude/agents/{name}.md here or in the user's directory")
-    return MainThreadAgent(
-        name=definition.name,
-        body=definition.body,
-        tools=definition.tools,
-        disallowed_tools=definition.disallowed_tools,
-        model=definition.model,
-        initial_prompt=definition.initial_prompt,
-    )
-
-
 def _recorded(record: PrefixRecord | None, kind: str) -> str:
     """The text of a replacing or appended part of the prompt that a resumed session had."""
     parts: list[Any] = list(record.system.get("parts", ())) if record else []

@@ -35,10 +35,19 @@ class HookRoom:
         self._agent = agent
         self._background: set[asyncio.Task[None]] = set()
         self._news: list[str] = []
+        self._own: tuple[Handler, ...] = ()
 
     def use(self, config: HookConfig) -> None:
         """The settings were read again."""
-        self.config = config
+        self.config = config if config.off else replace(config, handlers=(*config.handlers, *self._own))
+
+    def keep(self, agent: AgentDefinition) -> None:
+        """The hooks of the agent that the main thread runs as, beside those of the settings."""
+        own = hooks_of(agent.hooks, str(agent.path))
+        for warning in own.warnings:
+            self._means.notify(warning)
+        self._own = own.handlers
+        self.use(self.config)
 
     def for_agent(self, agent: AgentDefinition, agent_id: str, *, cwd: Path | None = None) -> HookRoom:
         """The hooks while a subagent works (in ``cwd``, where that is not the session's): the session's and the
