@@ -18,6 +18,7 @@ from agentcli.events import (
     FromSubagent,
     PermissionAsked,
     PermissionResolved,
+    PromptAccepted,
     TurnFinished,
     TurnStarted,
 )
@@ -114,6 +115,8 @@ class Controller:
             self._status_command.hear(event)
         if isinstance(event, TurnStarted | TurnFinished | ConversationCleared) and self.session:
             show_title(self.screen, self.session, working=isinstance(event, TurnStarted))
+        if isinstance(event, PromptAccepted):
+            self._say_waited()
         inner = event.event if isinstance(event, FromSubagent) else event
         if isinstance(inner, PermissionAsked) and self.session:
             self.spawn(self._permissions.ask(inner, self.session))
@@ -142,8 +145,7 @@ class Controller:
         """Does what the text asks for.  False when it can't be taken now; a hint says why."""
         if self.session is None:
             self._early.append(prompt)
-            self.screen.view.activity.waiting = tuple(p.text for p in self._early)
-            self.screen.app.refresh()
+            self._show_waiting()
             return True
         command = parse(prompt.text) if not prompt.attachments else None
         if command and "/" not in command[0]:
@@ -158,13 +160,33 @@ class Controller:
         """Something for the agent: steers the running turn, or begins one."""
         assert self.session is not None
         assert self._turns is not None
+        if self._turns.starting:
+            self._turns.wait(prompt)
+            self._show_waiting()
+            return True
         if not self._turns.running:
-            return self._start(self._turns.run(prompt))
+            started = self._start(self._turns.run(prompt))
+            if started and self._job is not None:
+                self._job.add_done_callback(lambda _: self._say_waited())
+            return started
         if self._turns.at_once(prompt):
             self.session.steer(prompt)
         else:
             self.spawn(self._steer(self._turns, prompt))
         return True
+
+    def _say_waited(self) -> None:
+        """Says what waited for a turn to start: it is under way, or came to nothing."""
+        waited = self._turns.waited() if self._turns and not self.screen.app.is_done else ()
+        if waited:
+            self._show_waiting()
+        for prompt in waited:
+            self._say(prompt)
+
+    def _show_waiting(self) -> None:
+        early = tuple(p.text for p in self._early)
+        self.screen.view.activity.waiting = (*early, *(self._turns.behind if self._turns else ()))
+        self.screen.app.refresh()
 
     async def _steer(self, turns: Turns, prompt: UserInput) -> None:
         assert self.session is not None
@@ -176,7 +198,9 @@ class Controller:
 
     def take_back(self) -> UserInput | None:
         """The newest queued message, as it was typed."""
-        return self._turns.take_back() if self._turns else None
+        taken = self._turns.take_back() if self._turns else None
+        self._show_waiting()
+        return taken
 
     def _start(self, work: Coroutine[Any, Any, None]) -> bool:
         if self.busy:
@@ -189,7 +213,7 @@ class Controller:
     def _send_early(self) -> None:
         if self._early and not self.busy:
             prompt = self._early.popleft()
-            self.screen.view.activity.waiting = tuple(p.text for p in self._early)
+            self._show_waiting()
             if self.send(prompt) and self._job:
                 self._job.add_done_callback(lambda _: self._send_early())
 

@@ -18,11 +18,18 @@ class Turns:
         self._prepare = prepare
         self._typed: list[tuple[UserInput, UserInput]] = []
         self.running = False
+        self.starting = False
+        """A turn's prompt is being prepared."""
+        self._behind: list[UserInput] = []
 
     async def run(self, prompt: UserInput, *, ready: bool = False) -> None:
         """One turn, and one more for what was queued too late to be delivered in it.  ``ready``: not to be
         prepared."""
-        following: UserInput | None = prompt if ready else await self.prepared(prompt)
+        self.starting = True
+        try:
+            following: UserInput | None = prompt if ready else await self.prepared(prompt)
+        finally:
+            self.starting = False
         while following is not None:
             self.running = True
             try:
@@ -41,12 +48,27 @@ class Turns:
             self._typed.append((ready, prompt))
         return ready
 
+    def wait(self, prompt: UserInput) -> None:
+        """Keeps what is said while a turn starts: it comes behind that turn's own prompt."""
+        self._behind.append(prompt)
+
+    def waited(self) -> tuple[UserInput, ...]:
+        """What was kept, oldest first; from now on it is the caller's."""
+        kept, self._behind = tuple(self._behind), []
+        return kept
+
+    @property
+    def behind(self) -> tuple[str, ...]:
+        return tuple(p.text for p in self._behind)
+
     def at_once(self, prompt: UserInput) -> bool:
         """Whether there is nothing to prepare."""
         return self._prepare is None or "@" not in prompt.text
 
     def take_back(self) -> UserInput | None:
         """The newest queued message, as it was typed."""
+        if self._behind:
+            return self._behind.pop()
         taken = self._session.take_back()
         return next((typed for ready, typed in self._typed if ready is taken), taken)
 
