@@ -12,6 +12,7 @@ from agentcli.ports.permissions import Answer
 from agentcli.runtime.build import open_session
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.session import Session
+from agentcli.ui.terminal.permission import reason
 from agentcli.ui.terminal.plain_lines import Lines, PlainView
 
 
@@ -38,5 +39,5 @@ async def watch(options: SessionOptions, prompt: str, client: ModelClient) -> No
 
 
 def _grant(session: Session, view: PlainView, event: PermissionAsked) -> None:
-    view.line(f"? {event.name} {event.title}: {event.reason}\n  (--auto answers: yes)")
+    view.line(f"? {event.name} {event.title}: {reason(event)}\n  (--auto answers: yes)")
     session.answer(event.request_id, Answer(allowed=True))

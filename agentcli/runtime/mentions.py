@@ -135,7 +135,7 @@ async def _attach(mention: Mention, session: Session, attached: _Attached, *, ro
     name = spell(mention.path, session.workspace)
     decision = _may_read(mention.path, session)
     if decision.behavior != "allow":
-        attached.left_out.append(f"{name}: {decision.reason}")
+        attached.left_out.append(f"{name}: {decision.reason.removeprefix(f'{mention.path}: ')}")
         return
     if not room:
         attached.left_out.append(f"{name}: at most {MOST} are attached to one message")

@@ -20,7 +20,7 @@ REFUSE = "No, keep planning"
 _OPTIONS = (
     (ASK_EDITS, ""),
     (ACCEPT_EDITS, ""),
-    (REFUSE, "In words of your own: what the plan should be instead."),
+    (REFUSE, ""),
 )
 _MODES: dict[str, PermissionMode] = {ASK_EDITS: "default", ACCEPT_EDITS: "acceptEdits"}
 QUESTION = "Go ahead with this plan?"
@@ -70,6 +70,6 @@ class ExitPlanMode(BuiltinTool[ExitPlanParams]):
             return text_result("The user agreed to the plan. Carry it out.", summary="agreed", detail=plan)
         if reply == REFUSE:
             text = "The user wants to keep planning. Ask what is missing, if they don't say it."
-            return text_result(text, summary="not yet", detail=plan, is_error=True)
+            return text_result(text, summary="not yet", is_error=True)
         text = f"The user wants the plan changed; plan mode stays on. They say:\n{reply}"
-        return text_result(text, summary="to be changed", detail=plan, is_error=True)
+        return text_result(text, summary="to be changed", is_error=True)

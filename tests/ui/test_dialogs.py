@@ -207,3 +207,11 @@ def test_suggestions_of_the_protocol_are_understood() -> None:
     record = {"type": "addRules", "rules": [{"toolName": "Read", "ruleContent": "src/**"}, {"toolName": "Glob"}]}
     assert update_from(record) == PermissionUpdate("addRules", rules=("Read(src/**)", "Glob"), destination="session")
     assert update_from({"type": "removeRules", "rules": ["Bash"]}) is None
+
+
+async def test_the_reason_does_not_repeat_what_stands_above_it() -> None:
+    asked = replace(ASKED, reason="make all: no rule allows it")
+    session = ScriptedSession([[asked, Pause("p1")]])
+    async with theatre(session) as show:
+        show.keys("go\r")
+        await show.see("May the agent use Bash?\n  make all\n  no rule allows it\n")

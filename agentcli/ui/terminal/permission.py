@@ -99,9 +99,17 @@ class PermissionDialogs:
         if event.preview is not None and not long:
             lines += self._view.painter.preview(event.preview)
         if event.reason:
-            lines.append(Text(safe(event.reason), style="dim"))
+            lines.append(Text(safe(reason(event)), style="dim"))
         inside = Padding(Group(*lines), (0, 0, 0, 2), expand=False)
         return self._view.sheet.pen.fragments(Group(head, inside) if lines else head, width)
+
+
+def reason(event: PermissionAsked) -> str:
+    """Why it is asked, without the name of what stands above it anyway."""
+    for shown in (event.title, event.blocked_path, event.name):
+        if shown and event.reason.startswith(f"{shown}: "):
+            return event.reason.removeprefix(f"{shown}: ")
+    return event.reason
 
 
 def saves(update: PermissionUpdate, texts: Texts) -> str:

@@ -26,7 +26,7 @@ from agentcli.ui.terminal.elicit_lines import PlainElicitor
 from agentcli.ui.terminal.modal import Picked
 from agentcli.ui.terminal.output.glyphs import ASCII
 from agentcli.ui.terminal.output.tools import CallPainter
-from agentcli.ui.terminal.permission import NO, YES, answer_for, saves, update_from
+from agentcli.ui.terminal.permission import NO, YES, answer_for, reason, saves, update_from
 from agentcli.ui.terminal.plain_lines import Lines, PlainDialogs, PlainView
 from agentcli.ui.terminal.signals import ending_signals
 from agentcli.ui.terminal.trust import settle_trust
@@ -86,7 +86,7 @@ class PlainFrontEnd:
                 self._view.line("  " + text.plain)
         updates = [u for s in event.suggestions if (u := update_from(s))]
         labels = [t("permission.yes"), *(saves(u, t) for u in updates), t("permission.no")]
-        title = f"{t('permission.title', tool=event.name)} {event.title}\n  {event.reason}".rstrip()
+        title = f"{t('permission.title', tool=event.name)} {event.title}\n  {reason(event)}".rstrip()
         picked = await self._dialogs.pick(title, labels)
         values = [YES, *(f"save{n}" for n in range(len(updates))), NO]
         value = NO if picked is None else values[picked]
