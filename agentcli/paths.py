@@ -64,9 +64,9 @@ def claude_home(env: Mapping[str, str] | None = None) -> Path | None:
 def others_home(home: Path | None) -> str:
     """A warning before ``home`` (``agentcli_home``) is made in somebody else's directory, as under ``sudo``: they could
     not write there afterwards.  Empty where all is well, or nothing would be made."""
-    if home is None or home.exists() or not hasattr(os, "geteuid"):
+    if home is None or os.path.exists(home) or not hasattr(os, "geteuid"):
         return ""
-    place = next((p for p in home.parents if p.exists()), None)
+    place = next((p for p in home.parents if os.path.exists(p)), None)
     if place is None or place.stat().st_uid == os.geteuid() or not os.access(place, os.W_OK):
         return ""
     if place.stat().st_mode & stat.S_ISVTX:

@@ -34,7 +34,6 @@ TEXTS: Mapping[str, str] = {
     "hint.escape": "Esc again clears the line (Up brings it back)",
     "hint.exit": "Ctrl+C again exits",
     "hint.busy": "Not while the agent works: Esc stops it",
-    "hint.busy.exit": "The agent is working: Esc stops it, Ctrl+D exits then",
     "copied": "{count} characters handed to the terminal's clipboard",
     "todos.none": "There is no todo list yet",
     "details.none": "Nothing has been done yet",

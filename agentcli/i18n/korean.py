@@ -32,7 +32,6 @@ TEXTS: Mapping[str, str] = {
     "hint.escape": "Esc를 한 번 더 누르면 입력이 지워집니다 (↑로 되살리기)",
     "hint.exit": "Ctrl+C를 한 번 더 누르면 종료합니다",
     "hint.busy": "작업 중에는 할 수 없습니다. Esc로 중단하세요",
-    "hint.busy.exit": "작업 중입니다. Esc로 중단한 뒤 Ctrl+D로 종료하세요",
     "copied": "{count}자를 터미널 클립보드로 보냈습니다",
     "todos.none": "아직 할 일 목록이 없습니다",
     "details.none": "아직 한 일이 없습니다",

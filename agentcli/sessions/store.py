@@ -97,7 +97,7 @@ class SessionStore:
         if self.folder is None:
             return OpenSession(id, self._begin(MemoryJournal(), id, facts))
         path = self.folder / f"{id}.jsonl"
-        if path.exists():
+        if os.path.lexists(path):  # False, not an error, where the directory is closed to us: then nothing is stored
             raise UserError(f"There is a session {id} already. Continue it with --resume {id}, or choose another id.")
         return self._open(path, id, facts)
 

@@ -53,3 +53,28 @@ def test_a_home_in_which_nothing_can_be_made_is_said_and_the_run_goes_on(place: 
     assert done.code == 0
     assert "/help" in done.out
     assert "The session can't be stored" in done.err
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv takes root's rights over files away")
+@pytest.mark.parametrize("closed", [".agentcli", ".agentcli/projects"])
+def test_a_home_that_is_closed_to_us_is_said_and_the_run_goes_on(closed: str, project: Path, home: Path) -> None:
+    """A directory that somebody else made, as in an image whose user was changed."""
+    (home / closed).mkdir(parents=True)
+    (home / closed).chmod(0)
+    ordinary = [] if os.geteuid() else ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+    try:
+        done = subprocess.run(
+            [*ordinary, *AGENTCLI, "-p", "/help"],
+            cwd=project,
+            env={**os.environ, "ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        (home / closed).chmod(0o700)
+    assert done.returncode == 0, done
+    assert "/help" in done.stdout
+    assert "The session can't be stored (Permission denied)" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -112,6 +112,17 @@ def test_a_signal_closes_the_session(project: Path) -> None:
 
 
 @pytest.mark.pty
+def test_the_end_of_input_leaves_while_the_agent_works(project: Path) -> None:
+    with front_end("slow", project) as program:
+        program.wait_for("/help")
+        program.send("go\r")
+        program.wait_for("working")
+        program.send("\x04")
+        assert program.wait_exit() == 0
+    assert (project / "closed").read_text() == "1"
+
+
+@pytest.mark.pty
 def test_a_terminal_that_disappears_ends_the_program(project: Path) -> None:
     with front_end("slow", project) as program:
         program.wait_for("/help")

@@ -87,10 +87,8 @@ class TerminalActions:
         self.screen.buffer.reset()
 
     def end_of_file(self) -> None:
-        if self.controller.busy:
-            self.screen.hint(self.screen.texts("hint.busy.exit"))
-        else:
-            self.controller.exit()
+        """Leaves, whatever runs: closing ends it and keeps what was done."""
+        self.controller.exit()
 
     def up(self) -> bool:
         taken = self.controller.take_back()
