@@ -160,7 +160,7 @@ class Extensions:
         self, name: str, arguments: str = "", *, by: Literal["model", "user"] = "model", subagent: bool = False
     ) -> InvokedSkill:
         """Reads and expands a skill or command.  ``UserError`` if it can't be used.  ``subagent``: it is one that
-        reads the text; the model of the main conversation is left alone."""
+        reads the text; the model of the main conversation is left alone, and what the skill says is in the answer."""
         found = await self._invoker.invoke(name, arguments, by=by)
         self.on_invoke(replace(found, model=None, effort=None) if subagent else found)
         return found

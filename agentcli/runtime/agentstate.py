@@ -7,7 +7,7 @@ from agentcli.agent.subagent import Hire
 from agentcli.errors import ToolError, UserError
 from agentcli.extend.agents import AgentDefinition
 from agentcli.model.catalog import check_effort
-from agentcli.runtime.parent import Parent
+from agentcli.runtime.parent import FORCED, Parent
 
 
 def state_of(parent: Parent, hire: Hire, definition: AgentDefinition) -> SessionState:
@@ -33,7 +33,7 @@ def _model(parent: Parent, hire: Hire, definition: AgentDefinition) -> str:
     # A server with models of its own need not have those that built-in agents prefer.
     foreign = definition.scope == "built-in" and not parent.models.info(own).known
     kind = None if foreign else definition.model
-    forced = parent.world.env.get("CLAUDE_CODE_SUBAGENT_MODEL", "").strip()
+    forced = parent.world.env.get(FORCED, "").strip()
     named = next((n for n in (forced, hire.order.model, kind) if n and n != "inherit"), None)
     if named is None:
         return own

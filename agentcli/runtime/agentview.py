@@ -47,8 +47,15 @@ class AgentPrompt:
         self._cache = cache
         self.memory = memory.branch(tree) if memory is not None else None
         self._prompt = self._built()
+        self._switched = False
+
+    def model_switched(self) -> None:
+        """The prompt names the model, and a switched one has no cache to lose."""
+        self._switched = True
 
     async def effective(self, step: StepContext) -> SystemPrompt:
+        if self._switched:
+            self._prompt, self._switched = self._built(), False
         return self._prompt
 
     async def report(self) -> str | None:

@@ -22,7 +22,7 @@ from agentcli.runtime.models import Models
 from agentcli.runtime.options import SessionOptions
 from agentcli.runtime.resumed import changed_front, resume_mode
 from agentcli.runtime.session import Session
-from agentcli.runtime.toolbox import unknown_tools
+from agentcli.runtime.toolbox import unknown_agent_tools, unknown_tools
 from agentcli.runtime.world import World, read_world
 from agentcli.sessions import SessionStore
 
@@ -68,6 +68,7 @@ async def open_session(
         raise
     settings = (*world.settings.errors, *world.settings.warnings, *world.features.warnings, *session.gate.warnings)
     names = unknown_tools(options.tools or (), session.toolbox)
+    names += unknown_agent_tools(rooms.extensions.agents.values(), session.toolbox)
     told = (*settings, *names, note, mode, _inert(world), *(loaded.notes if loaded else ()), changed)
     session.start_notices += [text for text in (*warn.early, *told) if text]
     warn.session = session

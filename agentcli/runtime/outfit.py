@@ -15,6 +15,7 @@ from agentcli.errors import UserError
 from agentcli.events import Event, Notice
 from agentcli.extend.agents import AgentDefinition
 from agentcli.memory import AgentNotes
+from agentcli.model.monitor import SwitchPrice
 from agentcli.modes.plan import mode_texts
 from agentcli.ports.prompt import Reminder, ReminderSource
 from agentcli.prompt.context import PromptContext
@@ -27,6 +28,7 @@ from agentcli.runtime.extending import preloaded
 from agentcli.runtime.parent import Contexts, Parent
 from agentcli.runtime.searching import search_available
 from agentcli.runtime.site import Site
+from agentcli.runtime.turnmodel import TurnModel
 from agentcli.runtime.worktree import Worktrees
 from agentcli.sessions import FileJournal, MemoryJournal, recorder
 from agentcli.text import one_line, plural
@@ -77,7 +79,8 @@ class Outfit:
         )
         tree = site.tree.path if site.tree else None
         self._prompt = AgentPrompt(self._context, definition.body, self._state.cache, parent.memory, tree=tree)
-        self._contexts = Contexts(parent, site.place, self._toolbox, self._state, self._emit, hire.crew)
+        self._model = TurnModel(self._state, parent.models, self._prompt, self._emit, self._switch_price)
+        self._contexts = Contexts(parent, site.place, self._toolbox, self._state, self._emit, hire.crew, self._model)
 
     async def kit(self) -> Kit:
         """Everything, with the skills that the agent begins with."""
@@ -130,6 +133,7 @@ class Outfit:
 
     async def _ready(self) -> None:
         """Before each task: what went with the end of the last one is there again."""
+        self._model.turn_begins()
         if self._site.own and self._site.tree is not None:
             await self._worktrees.again(self._site.tree)
         if self._servers is not None:
@@ -138,6 +142,7 @@ class Outfit:
 
     async def _close(self) -> list[str]:
         """After each task: what the agent left is ended, and told."""
+        self._model.turn_ended()
         ended = await self._toolbox.end_jobs()
         if self._servers is not None:
             await self._servers.end()
@@ -150,6 +155,9 @@ class Outfit:
             told.append(kept)
         self._journal.close()
         return told
+
+    def _switch_price(self, model: str) -> SwitchPrice:
+        return SwitchPrice(self._state.context_tokens, None)
 
     def _begin_anew(self) -> None:
         self._state.start_date = self._parent.world.clock.now().date().isoformat()

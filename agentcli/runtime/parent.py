@@ -27,7 +27,10 @@ from agentcli.runtime.directory import SessionDirectory
 from agentcli.runtime.models import Models
 from agentcli.runtime.sides import Sides
 from agentcli.runtime.toolbox import ContextFactory, Means, Toolbox
+from agentcli.runtime.turnmodel import TurnModel
 from agentcli.runtime.world import World
+
+FORCED = "CLAUDE_CODE_SUBAGENT_MODEL"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,12 +61,17 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class AgentSkills:
-    """``ports.skills.Skills`` of a subagent, which keeps the model that it was given."""
+    """``ports.skills.Skills`` of a subagent: what a skill says of model and effort holds for the agent's task."""
 
     extensions: Extensions
+    model: TurnModel
+    forced: bool
+    """The environment names the model of every subagent."""
 
     async def invoke(self, name: str, arguments: str = "", *, by: Literal["model", "user"] = "model") -> InvokedSkill:
-        return await self.extensions.invoke(name, arguments, by=by, subagent=True)
+        found = await self.extensions.invoke(name, arguments, by=by, subagent=True)
+        self.model.give(replace(found, model=None) if self.forced else found)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,7 @@ class Contexts:
     state: SessionState
     emit: Emit
     crew: Crew
+    model: TurnModel
 
     def __call__(self, tool_use_id: str = "") -> ToolContext:
         return self._factory()(tool_use_id)
@@ -97,6 +106,6 @@ class Contexts:
         parent = self.parent
         return {
             "spawner": self.crew.for_call(tool_use_id),
-            "skills": AgentSkills(parent.extensions),
+            "skills": AgentSkills(parent.extensions, self.model, bool(parent.world.env.get(FORCED, "").strip())),
             **parent.sides.services(self.state, tool_use_id),
         }

@@ -12,16 +12,19 @@ from agentcli.agent.state import SessionState
 from agentcli.agent.todos import SessionTodos
 from agentcli.conversation import ConversationCache
 from agentcli.events import Emit, ToolOutput
+from agentcli.extend.agents import AgentDefinition, plain_names
 from agentcli.files.private import write_private
 from agentcli.files.seen import FilesSeen
 from agentcli.mcp.deferral import wish
 from agentcli.paths import private_directory
+from agentcli.permissions.rules import TOOLS
 from agentcli.ports.model import ToolSpec
 from agentcli.ports.sandbox import CommandSandbox
 from agentcli.ports.tools import Tool, ToolCall, ToolContext
 from agentcli.processes import ProcessManager
 from agentcli.runtime.deferred import DeferredTools, ServerTools
 from agentcli.runtime.world import World
+from agentcli.shell.values import names
 from agentcli.text import did_you_mean, one_line
 from agentcli.tools.bash_shell import Shell
 from agentcli.tools.jobs import JobTable
@@ -130,6 +133,26 @@ def unknown_tools(chosen: Iterable[str], box: Toolbox) -> list[str]:
     known = {tool.spec.name for tool in builtin_tools(shell=box.shell, jobs=box.jobs)} | {"ToolSearch", "McpCall"}
     wrong = [n for n in chosen if n not in known and not n.startswith("mcp__")]
     return [f"--tools: there is no built-in tool {name}{did_you_mean(name, known)}; left out" for name in wrong]
+
+
+ELSEWHERE = names(
+    "NotebookRead KillBash TaskOutput TaskCreate TaskGet TaskList TaskUpdate EnterWorktree ExitWorktree CronCreate "
+    "CronDelete CronList ScheduleWakeup ListMcpResourcesTool ReadMcpResourceTool"
+)
+"""Tools of other programs that read the same definitions: naming them is no mistake."""
+
+
+def unknown_agent_tools(agents: Iterable[AgentDefinition], box: Toolbox) -> list[str]:
+    """A warning for every name in an agent's lists that no tool has: with it the agent has less, or may do more, than
+    was meant.  A tool of an MCP server may come later."""
+    known = TOOLS | box.tools.keys()
+    found = []
+    for agent in agents:
+        for key, listed in (("tools", agent.tools or ()), ("disallowedTools", agent.disallowed_tools)):
+            for name in sorted(plain_names(listed) - known - ELSEWHERE):
+                if agent.scope != "built-in" and not name.startswith("mcp__") and "*" not in name:
+                    found.append(f"{agent.path}: {key}: there is no tool {name}{did_you_mean(name, known)}")
+    return found
 
 
 def make_means(

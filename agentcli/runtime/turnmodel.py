@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from agentcli.agent.state import SessionState
 from agentcli.errors import UserError
@@ -12,10 +13,15 @@ from agentcli.model.catalog import check_effort
 from agentcli.model.monitor import SwitchPrice
 from agentcli.ports.model import Effort
 from agentcli.ports.skills import InvokedSkill
-from agentcli.prompt.source import PromptSource
 from agentcli.runtime.models import Models
 
 Choice = tuple[str, Effort | None]
+
+
+class NamesModel(Protocol):
+    """A prompt that tells the model its own name."""
+
+    def model_switched(self) -> None: ...
 
 
 @dataclass(slots=True)
@@ -28,7 +34,7 @@ class TurnModel:
 
     state: SessionState
     models: Models
-    prompt: PromptSource
+    prompt: NamesModel
     emit: Emit
     price: Callable[[str], SwitchPrice]
     _waiting: list[InvokedSkill] = field(default_factory=list)

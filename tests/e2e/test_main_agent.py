@@ -116,3 +116,14 @@ async def test_servers_of_the_definition_are_started_and_others_stay_out_of_reac
         decision = session.gate.check(ToolCall("t", "mcp__mine__echo", {}))
         assert (decision.behavior, decision.reason) == ("deny", "the agent lead does not have mcp__mine__echo")
         assert session.gate.check(ToolCall("t", "mcp__nowhere__x", {})).behavior == "allow"
+
+
+async def test_names_of_tools_that_there_are_not_are_told_at_the_start(stage: Stage) -> None:
+    define(stage, "tools: Raed, Agent(explore), mcp__later__x, NotebookRead\ndisallowedTools: bash, Edit")
+    path = stage.home / ".claude" / "agents" / "lead.md"
+    async with stage.session() as session:
+        told = [n for n in session.start_notices if "there is no tool" in n]
+    assert told == [
+        f"{path}: tools: there is no tool Raed (did you mean Read?)",
+        f"{path}: disallowedTools: there is no tool bash (did you mean Bash?)",
+    ]

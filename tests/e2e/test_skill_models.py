@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agentcli.events import ModelChanged, Notice
+from agentcli.events import FromSubagent, ModelChanged, Notice
 from agentcli.ports.frontend import UserInput
 from agentcli.runtime.session import Session
 from agentcli.sessions import load
@@ -120,13 +120,29 @@ async def test_a_model_that_there_is_not_is_told_and_the_turn_goes_on(stage: Sta
     assert warning.endswith(f"The turn runs on {SONNET}.")
 
 
-async def test_a_skill_of_a_subagent_leaves_the_main_conversation_its_model(stage: Stage) -> None:
+async def test_a_skill_of_a_subagent_changes_the_model_of_its_task_and_of_nothing_else(stage: Stage) -> None:
+    stage.api.lane("use the skill", reply(tool_use("Skill", {"skill": "quick"})), "Used.", "Went on.")
+    work = tool_use("Agent", {"description": "x", "prompt": "use the skill", "subagent_type": "general-purpose"})
+    async with stage.session(model="sonnet") as session:
+        await stage.say(session, "delegate", reply(work), "It did.")
+        more = tool_use("SendMessage", {"to": "agent_1", "message": "go on"})
+        await stage.say(session, "more", reply(more), "It did.")
+        assert session.state.model == SONNET
+    theirs = [r for r in stage.requests if "use the skill" in json.dumps(r.messages[0])]
+    assert [r.model for r in theirs] == [SONNET, HAIKU, SONNET]
+    assert [HAIKU in r.system_text for r in theirs] == [False, True, False]
+    assert {r.model for r in stage.requests if r not in theirs} == {SONNET}
+    named = [e.event.text for e in stage.heard if isinstance(e, FromSubagent) and isinstance(e.event, Notice)]
+    assert [text.partition(";")[0] for text in named] == [f"quick runs the rest of this turn on {HAIKU}"]
+
+
+async def test_the_environment_s_model_for_subagents_is_kept(stage: Stage) -> None:
+    stage.environment["CLAUDE_CODE_SUBAGENT_MODEL"] = "opus"
     stage.api.lane("use the skill", reply(tool_use("Skill", {"skill": "quick"})), "Used.")
     work = tool_use("Agent", {"description": "x", "prompt": "use the skill", "subagent_type": "general-purpose"})
     async with stage.session(model="sonnet") as session:
         await stage.say(session, "delegate", reply(work), "It did.")
-    assert {r.model for r in stage.requests} == {SONNET}
-    assert told(stage) == []
+    assert [r.model for r in stage.requests] == [SONNET, OPUS, OPUS, SONNET]
 
 
 async def test_a_forked_skill_takes_model_and_effort_along_to_its_subagent(stage: Stage) -> None:
