@@ -26,15 +26,15 @@ JOBS_SHOWN = 3
 
 
 _KINDS = {
-    "connection": "connection",
-    "overloaded": "overloaded",
-    "overloaded_error": "overloaded",
-    "rate_limit": "rate_limit",
-    "rate_limit_error": "rate_limit",
-    "server_error": "server_error",
-    "api_error": "server_error",
-    "timeout": "timeout",
-    "timeout_error": "timeout",
+    "connection": "retry.connection",
+    "overloaded": "retry.overloaded",
+    "overloaded_error": "retry.overloaded",
+    "rate_limit": "retry.rate_limit",
+    "rate_limit_error": "retry.rate_limit",
+    "server_error": "retry.server_error",
+    "api_error": "retry.server_error",
+    "timeout": "retry.timeout",
+    "timeout_error": "retry.timeout",
 }
 """Our words for what the API or the model room calls an error."""
 
@@ -179,8 +179,8 @@ def _spinner(activity: Activity, phase: str, frame: int, glyphs: Glyphs, texts: 
 
 def retry_words(retry: RetryScheduled, texts: Texts, left: str) -> str:
     """Why a request is sent again (in the reader's words where there are some for it), and when."""
-    kind = _KINDS.get(retry.error)
-    why = texts(f"retry.{kind}") if kind else one_line(safe(retry.error))
+    kind = _KINDS.get(retry.error, "")
+    why = texts(kind) if kind else one_line(safe(retry.error))
     why = f"{why} ({retry.status})" if retry.status else why
     return texts("retry", why=why, attempt=retry.attempt, most=retry.max_attempts, left=left)
 
