@@ -22,6 +22,10 @@ class CommandSandbox(Protocol):
         """Whether confined commands have one."""
 
     @property
+    def ends_all(self) -> bool:
+        """Whether nothing that a confined command started outlives it."""
+
+    @property
     def environment(self) -> Mapping[str, str]:
         """Added to the environment of confined commands."""
 

@@ -39,6 +39,10 @@ class ConfinedCommands:
         return self.sandbox.network
 
     @property
+    def ends_all(self) -> bool:
+        return self.sandbox.ends_all
+
+    @property
     def environment(self) -> dict[str, str]:
         return self.sandbox.environment
 

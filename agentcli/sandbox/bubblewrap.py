@@ -8,6 +8,8 @@ from pathlib import Path
 from agentcli.sandbox.confines import Access, Confines
 
 PROGRAM = "bwrap"
+ENDS_ALL = True
+"""The PID namespace ends with its first process."""
 HINT = "install the package bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
 
 

@@ -18,6 +18,7 @@ _TRIAL_SECONDS = 5.0
 class Language(Protocol):
     PROGRAM: str
     HINT: str
+    ENDS_ALL: bool
 
     def command(self, confines: Confines, argv: Sequence[str], *, program: str = ...) -> list[str]: ...
 

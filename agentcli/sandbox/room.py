@@ -81,6 +81,11 @@ class Sandbox:
         return self._mechanism.program
 
     @property
+    def ends_all(self) -> bool:
+        """Only a PID namespace takes everything with it."""
+        return self._mechanism.language.ENDS_ALL
+
+    @property
     def network(self) -> bool:
         return self._wishes.network
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from agentcli.sandbox.confines import Access, Confines
 
 PROGRAM = "sandbox-exec"
+ENDS_ALL = False
 HINT = "sandbox-exec is part of macOS; check that /usr/bin is in PATH"
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/tty", "/dev/dtracehelper", "/dev/stdout", "/dev/stderr")
 _RULES: dict[Access, tuple[str, ...]] = {

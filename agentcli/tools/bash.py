@@ -101,7 +101,7 @@ class Bash(BuiltinTool[BashParams]):
             wrap = sandbox.wrap(ctx.workspace)
         except OSError as error:
             raise ToolError(f"The sandbox could not be prepared: {error.strerror}: {error.filename}") from error
-        return Cage(wrap, sandbox.environment, hint(sandbox))
+        return Cage(wrap, sandbox.environment, hint(sandbox), ends_all=sandbox.ends_all)
 
     def _timeout(self, wish: int | None) -> float:
         """In seconds: the wish, else the default, at most the maximum."""

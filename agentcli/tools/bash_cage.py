@@ -21,11 +21,13 @@ _STOPPED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Cage:
-    """Nothing at all by default.  ``hint`` is told where a command failed as it does in a sandbox."""
+    """Nothing at all by default.  ``hint`` is told where a command failed as it does in a sandbox; ``ends_all``: what
+    the command leaves behind ends with it (though it may be seen for a moment)."""
 
     wrap: Wrap = list
     environment: Mapping[str, str] = field(default_factory=dict)
     hint: str = ""
+    ends_all: bool = False
 
     def explain(self, output: str, *, failed: bool) -> str:
         return self.hint if failed and self.hint and _STOPPED.search(output) else ""

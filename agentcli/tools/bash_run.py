@@ -88,7 +88,7 @@ async def perform(shell: Shell, command: str, workspace: Workspace, how: Foregro
     state = _state(finished, meaning, how.timeout)
     if state:
         notes.append(state)
-    if finished.left_running:
+    if finished.left_running and not how.cage.ends_all:
         notes.append("something that it started is still running; it ends with the session at the latest")
     moved = _move(workspace, done, command, follow=how.follow)
     if moved:

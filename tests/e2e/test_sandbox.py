@@ -76,6 +76,7 @@ async def test_a_confined_command_writes_where_it_may_and_nowhere_else(stage: St
         "mv .git other": "busy",
         "echo x > .git/hooks/pre-commit": "Read-only file system",
         "git add new && git -c user.name=a -c user.email=a@b commit -qm x && echo committed": "committed",
+        "sleep 985 & echo begun": "begun",
         'echo x > "$TMPDIR/file" && cat "$TMPDIR/file"': "x",
         "exec 3<>/dev/tcp/127.0.0.1/9 || echo cut": "cut",
         "ps -e 2>/dev/null | wc -l; ls /proc | grep -c '^[0-9]' | sed 's/^[1-9]$/few/'": "few",
@@ -86,6 +87,7 @@ async def test_a_confined_command_writes_where_it_may_and_nowhere_else(stage: St
     for (command, expected), text in zip(commands.items(), said, strict=True):
         assert any(word in text for word in expected.split("|")), (command, text)
         assert "secret" not in text
+        assert "still running" not in text
     assert not (stage.home / "new").exists()
 
 
