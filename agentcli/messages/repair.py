@@ -6,6 +6,7 @@ conversation it changes nothing (the same objects come back), so that sent bytes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -22,6 +23,10 @@ from agentcli.messages.blocks import (
 )
 from agentcli.text import clean
 
+OF_USERS = frozenset({"image", "document", "search_result", "container_upload"})
+OF_ANSWERS = re.compile(r"(?:[a-z0-9]+_)*tool_(?:use|result)|compaction")
+"""Kinds of blocks that we pass on as they are.  The API refuses a request with one that it does not know, and so the
+whole conversation from then on."""
 SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
 INTERRUPTED = "Interrupted by the user before it finished."
 LOST = "No result was recorded for this call: the session ended before it finished."
@@ -88,6 +93,12 @@ def _sound_block(block: Block, role: Role, notes: list[str]) -> Block | None:
             return None
         case ToolResultBlock():
             return _sound_result(block, notes)
+        case OpaqueBlock():
+            kind = str(block.raw.get("type"))
+            if kind in OF_USERS if role == "user" else OF_ANSWERS.fullmatch(kind):
+                return block
+            notes.append(f"dropped a block of the unknown kind {kind[:40]!r}")
+            return None
         case _:
             return block
 

@@ -21,7 +21,11 @@ def open_file(store: SessionStore, options: SessionOptions, facts: Json) -> tupl
         return store.create(facts, session_id=options.session_id or None), note
     opened = store.fork(info, facts) if options.resume.fork else store.resume(info, facts)
     if options.resume.fork and opened.directory is not None:
-        inherit(info.path.with_suffix(""), opened.directory)
+        try:
+            inherit(info.path.with_suffix(""), opened.directory)
+        except BaseException:
+            opened.close("failed start")
+            raise
     return opened, note
 
 

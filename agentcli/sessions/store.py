@@ -107,12 +107,15 @@ class SessionStore:
         lock = self._lock(info.path, info.id)
         try:
             loaded = load(info.path)
+            opened = self._open(info.path, info.id, {**facts, "resumed": True}, lock=lock)
+            opened.loaded = loaded
+            opened.journal.known_prefix(loaded.prefix)
         except OSError as error:
             lock.release()
             raise UserError(f"The session {info.path} can't be read: {error.strerror or error}.") from error
-        opened = self._open(info.path, info.id, {**facts, "resumed": True}, lock=lock)
-        opened.loaded = loaded
-        opened.journal.known_prefix(loaded.prefix)
+        except BaseException:
+            lock.release()  # else this process would keep others from a session that it does not have
+            raise
         return opened
 
     def fork(self, info: SessionInfo, facts: Json) -> OpenSession:
@@ -140,7 +143,12 @@ class SessionStore:
     def _open(self, path: Path, id: str, facts: Json, *, lock: SessionLock | None = None) -> OpenSession:
         held = lock or self._lock(path, id)
         journal = FileJournal(path, clock=self._clock, notice=self._notice)
-        return OpenSession(id, self._begin(journal, id, facts), path, lock=held)
+        try:
+            return OpenSession(id, self._begin(journal, id, facts), path, lock=held)
+        except BaseException:
+            journal.close()
+            held.release()
+            raise
 
     def _begin(self, journal: J, id: str, facts: Json) -> J:
         journal.append("start", {"session_id": id, "cwd": os.fspath(self.cwd), **facts})

@@ -34,6 +34,7 @@ BLOCKS: st.SearchStrategy[Block] = st.one_of(
     st.builds(ToolUseBlock, IDS, st.just("Echo"), st.just({"x": 1})),
     RESULTS,
     st.just(ThinkingBlock("hm", "sig")),
+    st.builds(lambda kind: OpaqueBlock({"type": kind}), st.sampled_from(["tex", "tool", "imag\ufffde"])),
     st.just(OpaqueBlock({"type": "server_tool_use", "id": "srv", "name": "web_search", "input": {}})),
 )
 CONVERSATIONS = st.lists(
@@ -141,6 +142,18 @@ def test_an_unfinished_call_of_the_server_stays_only_in_the_last_answer() -> Non
     assert repair(paused).messages == tuple(paused)
     assert repair([*paused, assistant(found)]).messages == (user("go"), assistant("I search.", search, found))
     assert repair([*paused, user("next")]).messages == (user("go"), assistant("I search."), user("next"))
+
+
+def test_a_block_of_an_unknown_kind_is_dropped_and_named() -> None:
+    damaged = OpaqueBlock({"type": "tex", "text": "lost"})
+    upload = OpaqueBlock({"type": "container_upload", "file_id": "f"})
+    summary = OpaqueBlock({"type": "compaction", "content": "summary"})
+    kept = [user("go", upload), assistant("Went.", summary)]
+    assert repair(kept).messages == tuple(kept)
+    mended = repair([user("go", upload, damaged, summary), assistant("Went.", summary, damaged), user(damaged, "on")])
+    assert mended.messages == (*kept, user("on"))
+    assert mended.notes.count("dropped a block of the unknown kind 'tex'") == 3
+    assert mended.notes.count("dropped a block of the unknown kind 'compaction'") == 1
 
 
 def test_what_is_appended_to_the_same_role_joins_the_last_message() -> None:

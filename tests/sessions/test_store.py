@@ -145,6 +145,17 @@ def test_a_session_of_a_living_process_is_passed_over_and_one_of_a_dead_process_
     taken.close()
 
 
+@pytest.mark.parametrize("fork", [False, True])
+def test_a_resume_that_fails_lets_go_of_the_session(fork: bool, home: Path, project: Path) -> None:
+    begun(home, project, "hello")
+    mine = store(home, project)
+    (known,) = mine.list()
+    with pytest.raises(TypeError, match="JSON"):
+        (mine.fork if fork else mine.resume)(known, {"version": object()})
+    assert not list(known.path.parent.glob("*.lock"))
+    mine.resume(known, {"version": "1"}).close()
+
+
 def test_a_fork_goes_its_own_way(home: Path, project: Path) -> None:
     original = begun(home, project, "one")
     sessions = store(home, project)
