@@ -39,16 +39,19 @@ class Repair:
     """What was changed, one sentence each; empty for a valid conversation."""
 
 
-def repair(messages: Sequence[Message], *, missing: str = LOST) -> Repair:
+def repair(messages: Sequence[Message], *, missing: str = LOST, recorded: bool = False) -> Repair:
     """Pairs every tool use with one result in the next message, drops what can't be sent, joins equal roles.
 
     Thinking behind the first change is dropped: it is bound to everything in front of it.
 
     ``missing`` is the text of an error result for a call that has none.  The last message may be an assistant message
     with open calls only when nothing follows; then a user message with the error results is appended.
+
+    ``recorded``: the messages come from a file, where a block of an unknown kind is damage.  What the API itself has
+    just sent it takes back.
     """
     notes: list[str] = []
-    mended = list(messages)
+    mended = [_known(m, notes) for m in messages] if recorded else list(messages)
     while True:
         told = len(notes)
         mended = _pass(mended, missing, notes)
@@ -66,6 +69,18 @@ def _pass(messages: list[Message], missing: str, notes: list[str]) -> list[Messa
     last = len(joined) - 1
     served = [_served(m, notes) if i < last else m for i, m in enumerate(joined)]
     return _pair(served, missing, notes)
+
+
+def _known(message: Message, notes: list[str]) -> Message:
+    def passes(block: Block) -> bool:
+        kind = str(block.raw.get("type")) if isinstance(block, OpaqueBlock) else ""
+        known = not kind or (kind in OF_USERS if message.role == "user" else bool(OF_ANSWERS.fullmatch(kind)))
+        if not known:
+            notes.append(f"dropped a block of the unknown kind {kind[:40]!r}")
+        return known
+
+    kept = tuple(b for b in message.content if passes(b))
+    return message if len(kept) == len(message.content) else Message(message.role, kept)
 
 
 def _sound(message: Message, notes: list[str]) -> Message | None:
@@ -93,12 +108,6 @@ def _sound_block(block: Block, role: Role, notes: list[str]) -> Block | None:
             return None
         case ToolResultBlock():
             return _sound_result(block, notes)
-        case OpaqueBlock():
-            kind = str(block.raw.get("type"))
-            if kind in OF_USERS if role == "user" else OF_ANSWERS.fullmatch(kind):
-                return block
-            notes.append(f"dropped a block of the unknown kind {kind[:40]!r}")
-            return None
         case _:
             return block
 

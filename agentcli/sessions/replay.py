@@ -112,7 +112,7 @@ class Replay:
             calls = self.messages[-1].tool_uses()
             append(self.messages, Message("user", tuple(self.results[c.id] for c in calls if c.id in self.results)))
         self.results.clear()
-        mended = repair(self.messages)
+        mended = repair(self.messages, recorded=True)
         self.messages = list(mended.messages)
         self.notes.extend(mended.notes)
 
