@@ -42,6 +42,16 @@ def strip_ansi(text: str) -> str:
     return _ANSI.sub("", text)
 
 
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+
+
+def plain(text: str) -> str:
+    """``clean`` text without control sequences and control characters (line ends and tabs stay): what others wrote,
+    for a model and for a terminal.  On plain text it returns the same object."""
+    text = clean(text)
+    return _CONTROLS.sub("", strip_ansi(text)) if _CONTROLS.search(text) else text
+
+
 def collapse_progress(text: str) -> str:
     """What a terminal would show at the end: of a line that was overwritten with carriage returns only the last state
     stays.  Line ends ``\\r\\n`` become ``\\n``."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentcli.mcp.limits import INSTRUCTIONS, PAGES, RESULT_CHARACTERS
 from agentcli.mcp.values import PromptArgument, ServerPrompt, ServerResource, ServerTool
-from agentcli.text import clean, clean_json
+from agentcli.text import clean, clean_json, plain
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -27,8 +27,8 @@ async def list_prompts(client: Client) -> tuple[ServerPrompt, ...]:
     return tuple(
         ServerPrompt(
             clean(p.name),
-            clean(p.description or ""),
-            tuple(PromptArgument(a.name, clean(a.description or ""), bool(a.required)) for a in p.arguments or ()),
+            plain(p.description or ""),
+            tuple(PromptArgument(a.name, plain(a.description or ""), bool(a.required)) for a in p.arguments or ()),
         )
         for p in found
     )
@@ -37,7 +37,7 @@ async def list_prompts(client: Client) -> tuple[ServerPrompt, ...]:
 async def list_resources(client: Client) -> tuple[ServerResource, ...]:
     found = await _pages(lambda cursor: client.list_resources(cursor=cursor, cache_mode="refresh"), "resources")
     return tuple(
-        ServerResource(str(r.uri), clean(r.name), clean(r.description or ""), r.mime_type or "") for r in found
+        ServerResource(str(r.uri), clean(r.name), plain(r.description or ""), r.mime_type or "") for r in found
     )
 
 
@@ -46,7 +46,7 @@ async def list_templates(client: Client) -> tuple[ServerResource, ...]:
         lambda cursor: client.list_resource_templates(cursor=cursor, cache_mode="refresh"), "resource_templates"
     )
     return tuple(
-        ServerResource(clean(r.uri_template), clean(r.name), clean(r.description or ""), r.mime_type or "")
+        ServerResource(clean(r.uri_template), clean(r.name), plain(r.description or ""), r.mime_type or "")
         for r in found
     )
 
@@ -72,7 +72,7 @@ def _tool(tool: Any) -> ServerTool:
     schema = clean_json(tool.input_schema)
     return ServerTool(
         name=tool.name,
-        description=clean(tool.description or tool.title or ""),
+        description=plain(tool.description or tool.title or ""),
         input_schema=schema if isinstance(schema, dict) else {},
         read_only=bool(hints and hints.read_only_hint),
         destructive=bool(hints and hints.destructive_hint),
@@ -82,7 +82,7 @@ def _tool(tool: Any) -> ServerTool:
 
 def cut_instructions(text: str) -> str:
     """At most ``INSTRUCTIONS`` characters, with a note where it was cut."""
-    text = clean(text).strip()
+    text = plain(text).strip()
     if len(text) <= INSTRUCTIONS:
         return text
     note = "\n[… cut here: the server's instructions are too long]"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentcli.files import Stamp, decode, looks_binary, read_stamped
+from agentcli.text import plain
 
 LARGE = 40_000
 """Characters from which a file is loaded with a warning."""
@@ -58,6 +59,7 @@ def read_content(path: Path) -> Content:
     text = decoded.text.replace("\r\n", "\n")
     if decoded.format.newline == "\r":
         text = text.replace("\r", "\n")
+    text = plain(text)
     return Content(text, len(text), stamp)
 
 

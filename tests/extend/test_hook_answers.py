@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,17 @@ def verdict(event: str, code: int, output: str = "", errors: str = "") -> HookVe
 def test_silence_and_an_empty_object_say_nothing(event: str) -> None:
     assert verdict(event, 0) == HookVerdict()
     assert verdict(event, 0, "{}\n", "a word for the log") == HookVerdict()
+
+
+def test_nothing_that_a_terminal_obeys_comes_through() -> None:
+    odd = "a\0b \x1b[31mred\x1b[0m \x1b]0;title\x07\tend\x9b"
+    made = "ab red \tend"
+    assert verdict("SessionStart", 0, odd).context == (made,)
+    assert verdict("PreToolUse", 2, "", odd).reason == made
+    told = json.dumps({"systemMessage": odd, "hookSpecificOutput": {"additionalContext": odd}})
+    assert verdict("UserPromptSubmit", 0, told) == HookVerdict(context=(made,), messages=(made,))
+    assert verdict("Stop", 0, json.dumps({"decision": "block", "reason": odd})).reason == made
+    assert "\x1b" not in str(verdict("PreToolUse", 1, "", odd).messages)
 
 
 @pytest.mark.parametrize("event", EVENTS)

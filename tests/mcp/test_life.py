@@ -12,7 +12,7 @@ from tests.mcp.world import World, processes_with, states, texts, tool, until
 
 
 async def test_a_server_is_connected_and_its_tools_can_be_called(mcp: World) -> None:
-    mcp.servers.add("alpha", tools=[tool("read", path={"type": "string"})], instructions="Be kind.")
+    mcp.servers.add("alpha", tools=[tool("read", path={"type": "string"})], instructions="Be \x1b[1mkind\0.\x1b[0m")
     async with mcp.open() as room:
         assert states(room) == {"alpha": "connected"}
         assert list(room.tools) == ["mcp__alpha__read"]

@@ -132,6 +132,13 @@ async def test_what_has_the_name_but_is_no_text(project: Path) -> None:
     assert desk.skipped() == desk.warnings
 
 
+async def test_control_characters_of_a_file_are_left_out(project: Path) -> None:
+    write(project / "CLAUDE.md", "be \x1b[31mkind\x1b[0m\n\ttab\x07 \x1b]0;title\x07end\x08\n")
+    text = await Desk(project).section()
+    assert "be kind\n\ttab end" in text
+    assert not set("\x1b\x07\x08") & set(text)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 async def test_what_may_not_be_read(project: Path) -> None:
     write(project / "CLAUDE.md", "x").chmod(0)

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from agentcli.extend.hooks.updates import permission_updates
 from agentcli.ports.permissions import Behavior, HookVerdict, PermissionUpdate
-from agentcli.text import clean, one_line
+from agentcli.text import one_line, plain
 
 Json = dict[str, Any]
 BLOCKABLE = frozenset(
@@ -81,7 +81,7 @@ def read_answer(event: str, label: str, said: Said) -> Answer:
         return Answer(messages=(f"{event} hook `{_short(label)}` gave an answer that does not fit: {problem}",))
     if said.exit_code:
         return Answer(messages=(_failure(event, label, said),))
-    text = clean(said.output).strip()
+    text = plain(said.output).strip()
     return Answer(context=text) if text and event in TEXT_IS_CONTEXT else Answer()
 
 
@@ -104,7 +104,7 @@ def _json(event: str, said: Said) -> tuple[Json | None, str]:
 
 
 def _blocked(event: str, label: str, said: Said, answer: Answer) -> Answer:
-    errors = clean(said.errors).strip()
+    errors = plain(said.errors).strip()
     reason = answer.reason or errors
     if event in BLOCKABLE:
         return replace(answer, behavior="deny", reason=reason)
@@ -113,7 +113,7 @@ def _blocked(event: str, label: str, said: Said, answer: Answer) -> Answer:
 
 
 def _failure(event: str, label: str, said: Said) -> str:
-    first = next((line for line in clean(said.errors or said.output).split("\n") if line.strip()), "")
+    first = next((line for line in plain(said.errors or said.output).split("\n") if line.strip()), "")
     words = f"{event} hook `{_short(label)}` failed with exit code {said.exit_code}"
     return f"{words}: {one_line(first, 300)}" if first else words
 
@@ -139,16 +139,16 @@ def _structured(event: str, data: Json) -> Answer:
     updated = decided.get("updatedInput") if decided else inside.get("updatedInput")
     if updated is not None and not isinstance(updated, dict):
         raise _Misfit("updatedInput must be an object")
-    messages = tuple(clean(m) for m in (data.get("systemMessage"), message) if m)
+    messages = tuple(plain(m) for m in (data.get("systemMessage"), message) if m)
     stop = data.get("continue") is False
     return Answer(
         behavior=behavior,
-        reason=clean(reason),
+        reason=plain(reason),
         updated_input=updated,
-        context=clean(inside.get("additionalContext") or ""),
+        context=plain(inside.get("additionalContext") or ""),
         messages=messages,
         stop=stop,
-        stop_reason=clean(data.get("stopReason") or "") if stop else "",
+        stop_reason=plain(data.get("stopReason") or "") if stop else "",
         updates=permission_updates(decided.get("updatedPermissions")) if behavior == "allow" else (),
         interrupt=decided.get("interrupt") is True and behavior == "deny",
         extra={key: inside[key] for key in _OWN_KEYS if inside.get(key) is not None},
@@ -225,7 +225,7 @@ def read_reply(event: str, label: str, text: str) -> Answer:
         data = None
     if not isinstance(data, dict) or not isinstance(data.get("ok"), bool):
         return Answer(messages=(f"{event} hook `{_short(label)}` got no usable answer from the model",))
-    reason = clean(str(data.get("reason") or ""))
+    reason = plain(str(data.get("reason") or ""))
     if data["ok"]:
         return Answer()
     if data.get("impossible") is True:
