@@ -7,23 +7,23 @@ from agentcli.commands.base import Command, CommandContext, CommandResult
 
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
-    status = context.session.status()
-    share = status.cache_read_share
+    status, t = context.session.status(), context.texts
+    share, refused = status.cache_read_share, ", ".join(sorted(context.session.models.refused))
+    effort = f", {t('session.effort', level=status.effort)}" if status.effort else ""
+    tokens = t("session.tokens", used=f"{status.context_used:,}", window=f"{status.window:,}")
     rows = [
-        ("Version", __version__),
-        ("Session", f"`{status.session_id}`" + (f" “{status.title}”" if status.title else "")),
-        ("Model", f"{status.model_name} (`{status.model}`)" + (f", effort {status.effort}" if status.effort else "")),
-        ("Mode", f"{status.mode} ({context.texts(f'mode.{status.mode}')})"),
-        ("Directory", f"`{status.cwd}`" + (f" on `{status.branch}`" if status.branch else "")),
-        ("Sandbox", _sandbox(context)),
-        ("Others", ", ".join(f"`{root}`" for root in context.session.workspace.extra_roots)),
-        ("Context", f"{status.context_used:,} of {status.window:,} tokens"),
-        ("Cost", "unknown (no price for this model)" if status.cost is None else f"${status.cost:.4f}"),
-        ("Cache", "" if share is None else f"{share:.0%} of the last request was read from the cache"),
-        ("Not used", ", ".join(sorted(context.session.models.refused)) + ": refused by the server, or switched off"),
+        (t("session.version"), __version__),
+        (t("session.session"), f"`{status.session_id}`" + (f" “{status.title}”" if status.title else "")),
+        (t("session.model"), f"{status.model_name} (`{status.model}`){effort}"),
+        (t("session.mode"), f"{status.mode} ({t(f'mode.{status.mode}')})"),
+        (t("session.directory"), f"`{status.cwd}`" + (f" (`{status.branch}`)" if status.branch else "")),
+        (t("session.sandbox"), _sandbox(context)),
+        (t("session.others"), ", ".join(f"`{root}`" for root in context.session.workspace.extra_roots)),
+        (t("session.context"), tokens),
+        (t("session.cost"), t("session.unpriced") if status.cost is None else f"${status.cost:.4f}"),
+        (t("session.cache"), "" if share is None else t("session.share", share=f"{share:.0%}")),
+        (t("session.unused"), t("session.refused", what=refused) if refused else ""),
     ]
-    if not context.session.models.refused:
-        rows.pop()
     lines = [f"- **{name}:** {value}" for name, value in rows if value]
     return CommandResult("\n".join([*lines, *_troubles(context)]))
 
@@ -32,7 +32,7 @@ def _sandbox(context: CommandContext) -> str:
     bounds = context.session.gate.confinement
     if bounds is None:
         return ""
-    return "shell commands are confined" + ("" if bounds.unasked else ", and asked about all the same")
+    return context.texts("session.confined") if bounds.unasked else context.texts("session.confined.asked")
 
 
 def _troubles(context: CommandContext) -> list[str]:
@@ -41,7 +41,7 @@ def _troubles(context: CommandContext) -> list[str]:
     found = [*settings.errors, *settings.warnings, *context.session.gate.warnings]
     if settings.unknown:
         found.append(f"unknown settings: {', '.join(settings.unknown)}")
-    return [f"- **Settings:** {_literal(text)}" for text in dict.fromkeys(found)]
+    return [f"- **{context.texts('session.settings')}:** {_literal(text)}" for text in dict.fromkeys(found)]
 
 
 def _literal(text: str) -> str:

@@ -13,6 +13,7 @@ from agentcli.commands.base import CommandContext, CommandResult
 from agentcli.commands.registry import Registry
 from agentcli.errors import UserError
 from agentcli.events import Event
+from agentcli.i18n import Texts
 from agentcli.model.scripted import ScriptedClient, call, say
 from agentcli.ports.frontend import Choice, UserInput
 from agentcli.runtime.build import open_session
@@ -53,6 +54,7 @@ class Desk:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.dialogs = Asked()
+        self.texts = Texts()
         self.events: list[Event] = []
         self._registry = Registry()
         session.events.subscribe(self.events.append)
@@ -62,7 +64,8 @@ class Desk:
         name, _, arguments = line.partition(" ")
         command = self._registry.find(name)
         assert command is not None
-        return await command.run(CommandContext(self.session, self.dialogs, self._registry.all()), arguments.strip())
+        context = CommandContext(self.session, self.dialogs, self._registry.all(), texts=self.texts)
+        return await command.run(context, arguments.strip())
 
     async def say(self, text: str = "hello") -> None:
         await self.session.run(UserInput(text))

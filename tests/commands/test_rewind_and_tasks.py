@@ -10,6 +10,7 @@ import pytest
 
 from agentcli.errors import UserError
 from agentcli.events import Notice
+from agentcli.i18n import Texts
 from agentcli.model.scripted import call, say
 from agentcli.ports.frontend import UserInput
 from agentcli.runtime.options import Resume
@@ -96,7 +97,7 @@ async def test_tasks_show_output_that_stays_unread_and_end_what_runs(project: Pa
         name = await started(show, "echo begun '```'; sleep 987")
         show.dialogs.answers = [None, name]
         listing = (await show("tasks")).text
-        assert listing.startswith(f"- {name} is running since ")
+        assert listing.startswith(f"- {name}: running, ")
         assert listing.endswith("`echo begun '```'; sleep 987`")
         assert (await show("tasks")).text == ""
         assert show.dialogs.questions == [f"End {name}?"]
@@ -104,11 +105,11 @@ async def test_tasks_show_output_that_stays_unread_and_end_what_runs(project: Pa
         assert job is not None
         assert (job.state, job.unread) == ("running", len("begun ```\n"))
         show.dialogs.confirmed = True
-        assert f"{name} was killed" in (await show(f"tasks {name}")).text
+        assert f"{name}: stopped, " in (await show(f"tasks {name}")).text
         done = (await show(f"tasks {name}")).text
         assert done.endswith("\n\n````\nbegun ```\n````")
         other = await started(show, "echo x; sleep 987")
-        assert f"{other} was killed" in (await show(f"tasks kill {other}")).text
+        assert f"{other}: stopped, " in (await show(f"tasks kill {other}")).text
         with pytest.raises(UserError, match=r"There is no background task 'nine'. There are: bash_1, bash_2"):
             await show("tasks kill nine")
 
@@ -155,3 +156,13 @@ async def test_ones_own_command_that_fails_says_its_exit_code(project: Path) -> 
         await show.session.shell("true")
         told = [e.text for e in show.events if isinstance(e, Notice)]
     assert told == ["exit code 3"]
+
+
+async def test_a_session_speaks_of_its_state_in_the_users_language(project: Path) -> None:
+    async with desk(project) as show:
+        show.texts = Texts("ko")
+        assert f"- **디렉터리:** `{project}`" in (await show("status")).text
+        name = await started(show, "echo x; sleep 987")
+        show.dialogs.answers = [None]
+        assert (await show("tasks")).text.startswith(f"- {name}: 실행 중, ")
+        await show.session.toolbox.jobs.kill(name)
