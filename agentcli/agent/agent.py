@@ -174,6 +174,9 @@ class Agent:
             error_kind=ending.kind,
             error_status=ending.status,
             stop_reason=tally.stop_reason,
+            readable=tally.readable,
+            read_of_readable=tally.read_of_readable,
+            saved=tally.saved,
         )
         self.rooms.journal.append("turn_end", self._record(finished))
         self.rooms.journal.sync()

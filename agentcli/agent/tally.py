@@ -21,13 +21,24 @@ class Tally:
     api_seconds: float = 0.0
     text: str = ""
     stop_reason: str | None = None
+    readable: int = 0
+    read_of_readable: int = 0
+    saved: float | None = 0.0
 
     def add(self, answer: Answer) -> None:
         cost = answer.report.cost if answer.report else None
         self.usage = self.usage + answer.usage
         self.cost = None if cost is None or self.cost is None else self.cost + cost
+        self._cached(answer)
         self.stop_reason = answer.stop_reason
         self.text = answer.message.text()
+
+    def _cached(self, answer: Answer) -> None:
+        saved = answer.report.saved if answer.report else None
+        self.saved = None if saved is None or self.saved is None else self.saved + saved
+        if answer.report is not None:
+            self.readable += answer.report.readable
+            self.read_of_readable += min(answer.usage.cache_read, answer.report.readable)
 
 
 def limit_reached(limits: Limits, tally: Tally, spent: float | None) -> Ending | None:

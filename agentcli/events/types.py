@@ -96,6 +96,23 @@ class TurnFinished:
     stop_reason: str | None = None
     structured_output: Any = None
     """Of a session with a JSON schema: the answer as data (see ``agentcli.open_session``)."""
+    readable: int = 0
+    """Input tokens of the turn's own requests that could have been read from the cache …"""
+    read_of_readable: int = 0
+    """… and those of them that were."""
+    saved: float | None = None
+    """US dollars that the cache saved in the turn; ``None`` where prices are not known."""
+
+    @property
+    def read_share(self) -> float | None:
+        """Input tokens that were read from the cache, by all (0 to 1); ``None`` where nothing was asked."""
+        total = self.usage.total_input
+        return self.usage.cache_read / total if total else None
+
+    @property
+    def efficiency(self) -> float | None:
+        """What was read of what was readable (0 to 1); ``None`` where nothing was."""
+        return self.read_of_readable / self.readable if self.readable else None
 
 
 Event: TypeAlias = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agentcli.events import CacheObserved
+from agentcli.events import CacheObserved, TurnFinished
 from agentcli.model.figures import money, tokens
 from agentcli.model.monitor import CacheMonitor, Observation
 from agentcli.model.usage import WEB_SEARCH, Ledger, Line
@@ -15,12 +15,13 @@ SHOWN_BREAKS = 20
 _KINDS = {"main": "conversation", "subagent": "subagents", "compaction": "compaction", "side": "side questions"}
 
 
-def cost_report(ledger: Ledger, monitor: CacheMonitor) -> str:
-    """Money and tokens of the session by model and by what they were spent for."""
+def cost_report(ledger: Ledger, monitor: CacheMonitor, turn: TurnFinished | None = None) -> str:
+    """Money and tokens of the session by model and by what they were spent for; what the last ``turn`` took."""
     total = ledger.total
     if not total.requests:
         return "Nothing has been asked yet: no cost."
     lines = [f"**{_cost(total)}** for {plural(total.requests, 'request')}{_saving(total)}.", ""]
+    lines += [_turn_line(turn), ""] if turn is not None and turn.steps else []
     lines += _cost_table("model", {f"`{name}`": line for name, line in ledger.by_model().items()})
     kinds = ledger.by_category()
     if len(kinds) > 1:
@@ -39,6 +40,16 @@ def cost_report(ledger: Ledger, monitor: CacheMonitor) -> str:
         lines += ["", f"Not in the sum: {plural(total.unpriced, 'request')} to models without a known price."]
     lines += ["", "Prices are list prices of the API; the bill of your provider decides."]
     return "\n".join(lines)
+
+
+def _turn_line(turn: TurnFinished) -> str:
+    """The conversation's own part of a turn; subagents are in the sums."""
+    line = f"Last turn: {money(turn.cost)} for {plural(turn.steps, 'request')}"
+    if turn.read_share is not None:
+        line += f", {turn.read_share:.1%} read from the cache"
+    if turn.efficiency is not None:
+        line += f" ({turn.efficiency:.1%} of what was readable)"
+    return f"{line}{f', {money(turn.saved)} saved' if turn.saved and turn.saved > 0 else ''}."
 
 
 def cache_report(monitor: CacheMonitor) -> str:

@@ -99,6 +99,8 @@ class Session:
     warming: Warming | None = None
     preparing: asyncio.Task[None] | None = None
     """What the running turn waits for before it begins."""
+    last_turn: TurnFinished | None = None
+    """How the newest turn ended, and what it took."""
     cache_read_share: float | None = None
     """Read tokens by total input of the last request (0 to 1)."""
 
@@ -165,6 +167,8 @@ class Session:
 
     def hear(self, event: Event) -> None:
         """Keeps what the status line needs of the stream."""
+        if isinstance(event, TurnFinished):
+            self.last_turn = event
         if isinstance(event, CacheObserved):
             total = event.read + event.written + event.uncached
             self.cache_read_share = event.read / total if total else None

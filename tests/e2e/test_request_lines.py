@@ -77,6 +77,12 @@ def test_headless_says_it_on_standard_error_and_in_the_result(api: ApiServer, pr
     streamed = headless(api, project, "--output-format", "stream-json", "--verbose")
     assert (streamed.err, "Request 1" in streamed.out) == ("", False)
     assert json.loads(streamed.out.splitlines()[-1])["cache"]["efficiency"] == 1.0
+    turn = json.loads(streamed.out.splitlines()[-1])["cache"]["turn"]
+    assert (turn["efficiency"], turn["read_share"]) == (
+        1.0,
+        json.loads(streamed.out.splitlines()[-1])["cache"]["read_share"],
+    )
+    assert turn["saved_usd"] > 0 < turn["cost_usd"]
     (log, *_) = [p for p in home.rglob("*.jsonl") if "history" not in p.name]
     kept = [json.loads(line) for line in log.read_text().splitlines()]
     assert {"read", "readable", "lost", "lost_cost", "cost", "cause"} <= set(

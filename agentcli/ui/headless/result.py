@@ -159,7 +159,7 @@ class RunResult:
             "total_cost_usd": self.total_cost,
             "usage": usage_to_json(self.usage),
             "modelUsage": {name: dict(values) for name, values in self.by_model.items()},
-            **({"cache": dict(self.cache)} if self.cache is not None else {}),
+            **({"cache": {**self.cache, "turn": turn_cache(turn)}} if self.cache is not None else {}),
             "permission_denials": [dict(d) for d in self.denials],
             "terminal_reason": "structured_output_retry_exhausted" if self._unfit else _REASONS[turn.outcome],
             "uuid": str(uuid4()),
@@ -176,7 +176,20 @@ def joined(first: TurnFinished, second: TurnFinished) -> TurnFinished:
         api_duration=first.api_duration + second.api_duration,
         usage=first.usage + second.usage,
         cost=cost,
+        readable=first.readable + second.readable,
+        read_of_readable=first.read_of_readable + second.read_of_readable,
+        saved=None if first.saved is None or second.saved is None else first.saved + second.saved,
     )
+
+
+def turn_cache(turn: TurnFinished) -> dict[str, Any]:
+    """What the prompt cache did in one turn, beside the sums of the run."""
+    return {
+        "read_share": None if turn.read_share is None else round(turn.read_share, 4),
+        "efficiency": None if turn.efficiency is None else round(turn.efficiency, 4),
+        "cost_usd": turn.cost,
+        "saved_usd": turn.saved,
+    }
 
 
 def out_of_turns(turn: TurnFinished, words: str) -> TurnFinished:
