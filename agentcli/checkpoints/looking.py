@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from agentcli.checkpoints.bounds import GaveUp, TooSlow
 from agentcli.checkpoints.commandline import LineFacts
 from agentcli.checkpoints.log import Log
 from agentcli.checkpoints.state import Change
@@ -106,8 +107,6 @@ class Looking:
             self._tell("look", f"Looking at the project for /rewind failed: {error}")
 
     async def _look(self) -> None:
-        from agentcli.checkpoints.shadow import GaveUp, TooSlow
-
         async with self._lock:
             if self.off:
                 self._seen = self._ended
@@ -152,8 +151,6 @@ class Looking:
         self._copying = asyncio.create_task(self._copy())
 
     async def _copy(self) -> None:
-        from agentcli.checkpoints.shadow import GaveUp
-
         try:
             await self.shadow.look(patient=True)
         except GaveUp as error:

@@ -1,7 +1,8 @@
 """Looks at a whole project with git: what is different from the last look.
 
-The index and the objects are the session's; the work tree is the project.  The project's own repository is not read
-but for its list of ignored files, and never written.  No configuration but ours counts, no attribute, filter or hook.
+The index and the objects are the session's; the work tree is the project.  The project's own repository is never
+written, and read for its lists of ignored and of tracked files, and for what a changed file was (``seeding``).  No
+configuration but ours counts, no attribute, filter or hook.
 """
 
 from __future__ import annotations
@@ -17,47 +18,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agentcli.checkpoints.bounds import Bounds, Failed, GaveUp, PathRefused, TooSlow
 from agentcli.checkpoints.listing import entries as listed_entries
 from agentcli.checkpoints.listing import paths as listed_paths
 from agentcli.checkpoints.listing import state_of
 from agentcli.checkpoints.objects import Objects
+from agentcli.checkpoints.seeding import fetch, take, tracked
 from agentcli.checkpoints.shadowstore import prepare, secure
 from agentcli.checkpoints.state import KEPT, Change, FileState, big
 from agentcli.errors import SetupError
 from agentcli.processes import Limits, ProcessManager
 from agentcli.settings.git import QUIET
 
-SECONDS = 10.0
-"""The time that one look may take."""
-PATIENCE = 300.0
-"""The time for one that nobody waits for."""
-MOST_FILES = 50_000
-MOST_BYTES = 512 * 1024 * 1024
-"""Of new content, in one look."""
-STORE_BYTES = 2 * 1024 * 1024 * 1024
-"""What the store may hold on disk."""
 _OUTPUT = Limits(memory=64 * 1024 * 1024, file=0, kill=256 * 1024 * 1024)
 _SAFE = (*QUIET, "-c", "gc.auto=0", "-c", "submodule.recurse=false", "-c", "core.attributesFile=/dev/null")
 _LIST = ("ls-files", "-z", "--others", "--modified", "--deleted", "--exclude-standard")
 _UPDATE = 'g="$1"; shift; "$g" "$@" update-index -z --add --remove --replace --stdin && exec "$g" "$@" ls-files -s -z'
 _REFUSED = re.compile(rb"Unable to process path (.+)")
-
-
-class GaveUp(Exception):
-    """The project can't be looked at; the text says why."""
-
-
-class TooSlow(GaveUp):
-    """The time was over.  What was copied until then is not copied again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    seconds: float = SECONDS
-    patience: float = PATIENCE
-    files: int = MOST_FILES
-    content: int = MOST_BYTES
-    store: int = STORE_BYTES
 
 
 @dataclass(slots=True)
@@ -91,6 +68,7 @@ class Shadow:
         self._folder = folder
         self._processes = processes
         self._env = env
+        self._objects = Objects(folder / "objects")
         self._hidden = tuple(hidden)
         self._bounds = bounds or Bounds()
         self._unfit = unfit
@@ -144,18 +122,23 @@ class Shadow:
         if self._fresh:
             self._fresh = False
             return []
-        return [
+        changes = [
             Change(self.root / name, known.get(name), new.get(name))
             for name in listed
             if known.get(name) != new.get(name)
         ]
+        before = [c.before.content for c in changes if c.before is not None and c.before.kept]
+        with contextlib.suppress(Failed):  # what can't be had is named where it is wanted
+            await fetch(before, self._objects, self.root, self._run, self._environment())
+        return changes
 
     async def _begin(self) -> None:
         """The repository, made or found; the index says what the last look of an earlier process saw."""
         prepare(self._folder, self.root, self._hidden, await self._ignored_everywhere())
         index = self._folder / "index"
         if not index.exists():
-            self._known, self._fresh = {}, True
+            self._fresh = True
+            self._known = await self._seeded()
             return
         try:
             entries = listed_entries(await self._run("ls-files", "-s", "-z"))
@@ -164,6 +147,15 @@ class Shadow:
             self._known, self._fresh = {}, True
             return
         self._known = await asyncio.to_thread(self._with_modes, entries)
+
+    async def _seeded(self) -> dict[str, FileState]:
+        """What the project's own repository has need not be copied.  Where it can't be read, everything is."""
+        with contextlib.suppress(Failed):
+            if listed := await tracked(self.root, self._run, self._environment()):
+                await take(listed, self._run)
+                entries = listed_entries(await self._run("ls-files", "-s", "-z"))
+                return await asyncio.to_thread(self._with_modes, entries)
+        return {}
 
     async def _ignored_everywhere(self) -> str:
         """The user's own list of ignored files, where their configuration names one."""
@@ -198,7 +190,7 @@ class Shadow:
         if size > self._bounds.content:
             raise GaveUp(f"it holds more than {self._bounds.content // 2**20:,} MiB that is not ignored")
         if self._used is None or self._used + size > self._bounds.store:
-            self._used = await asyncio.to_thread(Objects(self._folder / "objects").size)
+            self._used = await asyncio.to_thread(self._objects.size)
         self._used += size
         if self._used > self._bounds.store:
             raise GaveUp(f"this session's store would be larger than {self._bounds.store // 2**20:,} MiB")
@@ -208,7 +200,7 @@ class Shadow:
         for _ in range(5):
             try:
                 raw = await self._run(stdin=b"".join(os.fsencode(n) + b"\0" for n in names), shell=_UPDATE)
-            except _PathRefused as refused:  # it vanished or was closed to us meanwhile
+            except PathRefused as refused:  # it vanished or was closed to us meanwhile
                 names.pop(refused.name, None)
                 continue
             break
@@ -266,9 +258,9 @@ class Shadow:
         if finished.exit_code:
             errors = finished.errors.head + finished.errors.tail
             if named := _REFUSED.search(errors):
-                raise _PathRefused(os.fsdecode(named[1]))
+                raise PathRefused(os.fsdecode(named[1]))
             last = (errors.decode("utf-8", "replace").strip().splitlines() or ["no reason given"])[-1]
-            raise GaveUp(f"git: {last}")
+            raise Failed(f"git: {last}")
         return finished.output.head + finished.output.tail
 
     def _too_slow(self) -> TooSlow:
@@ -277,9 +269,3 @@ class Shadow:
     def _unlock(self) -> None:
         for lock in self._folder.glob("*.lock"):
             lock.unlink(missing_ok=True)
-
-
-class _PathRefused(GaveUp):
-    def __init__(self, name: str) -> None:
-        super().__init__(f"{name} can't be read")
-        self.name = name

@@ -34,7 +34,7 @@ def prepare(folder: Path, root: Path, hidden: Iterable[Path], ignored: str) -> N
         private_directory(folder / name)
     for lock in folder.glob("*.lock"):
         lock.unlink(missing_ok=True)
-    lists = [_git_directory(root) / "info" / "exclude"]
+    lists = [git_directory(root) / "info" / "exclude"]
     lists += [Path(ignored).expanduser()] if ignored else []
     parts = [*(_pattern(d, root) for d in hidden), *(_text(path) for path in lists)]
     _write(folder / "info" / "exclude", b"\n".join(p for p in parts if p) + b"\n")
@@ -74,7 +74,7 @@ def _text(path: Path) -> bytes:
     return b""
 
 
-def _git_directory(root: Path) -> Path:
+def git_directory(root: Path) -> Path:
     """Where the project's own repository keeps what all its work trees share."""
     marker = root / ".git"
     with contextlib.suppress(OSError, ValueError):

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from agentcli.checkpoints import CheckpointRoom
-from agentcli.checkpoints.shadow import Bounds, Shadow
+from agentcli.checkpoints.bounds import Bounds
+from agentcli.checkpoints.shadow import Shadow
 from agentcli.clock import SystemClock
 from agentcli.events import Event, Notice
 from agentcli.model.scripted import call
