@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -25,10 +27,13 @@ def write_private(path: Path, data: bytes) -> None:
 def open_private_append(path: Path) -> int:
     """A file descriptor for appending to a file of ours, created with mode 0600 whatever the umask.
 
-    A symlink in its place is refused (``OSError``).
+    A symlink in its place is refused (``OSError``), a pipe or a device too: nobody is waited for.
     """
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-    descriptor = os.open(path, flags, 0o600)
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "is not a regular file")
     if hasattr(os, "fchmod"):
         os.fchmod(descriptor, 0o600)
     return descriptor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +39,8 @@ class Loader:
     findings: Findings = field(default_factory=Findings)
     path_rules: dict[Path, PathRule] = field(default_factory=dict)
     excludes: Excludes = field(init=False)
+    _linked: dict[tuple[int, int], Path] = field(default_factory=dict)
+    """Claimed files that have several names (hard links), by device and inode."""
     _directories: dict[Path, Path] | None = None
     """Real paths of directories, kept while many files are loaded at once."""
 
@@ -55,7 +58,7 @@ class Loader:
     def load(self, found: Found, reason: Reason, *, matched: bool = False) -> MemoryFile | None:
         """The file, or ``None`` where it is left out.  A rule with ``paths`` is set aside unless it has ``matched``."""
         try:
-            real = self._real(found.path)
+            real = self.first_name(self._real(found.path))
             if real in self.claims:
                 self._already(found, real)
                 return None
@@ -72,7 +75,7 @@ class Loader:
             self.path_rules[found.path] = PathRule(found, rule.patterns)
             return None
         self.path_rules.pop(found.path, None)
-        self.claims[real] = found.path
+        self.claim(real, found.path)
         self.measure(found.path, content)
         return self._made(found, real, content, rule, reason)
 
@@ -82,6 +85,26 @@ class Loader:
         if why:
             self.findings.skip(Skipped(link, "project", why))
         return not why
+
+    def first_name(self, real: Path) -> Path:
+        """The name under which this very file was claimed, if it is a hard link to one; else the path itself."""
+        if not self._linked or real in self.claims:
+            return real
+        try:
+            found = real.stat()
+            name = self._linked.get((found.st_dev, found.st_ino), real)
+            return name if name in self.claims and os.path.samestat(found, name.stat()) else real
+        except (OSError, ValueError):
+            return real  # reading it says what is wrong
+
+    def claim(self, real: Path, owner: Path) -> None:
+        self.claims[real] = owner
+        try:
+            found = real.stat()
+        except OSError:
+            return  # gone since it was read
+        if found.st_nlink > 1:
+            self._linked[found.st_dev, found.st_ino] = real
 
     def release(self, path: Path) -> None:
         """Forgets a loaded file and what it imported, so that it can be loaded again."""

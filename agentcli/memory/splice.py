@@ -130,7 +130,7 @@ class Splicer:
     def _import(self, target: _Target, importer: Path, hop: int) -> MemoryFile | None:
         loader, found, mention = self._loader, self._found, target.mention
         try:
-            real = real_path(target.path)
+            real = loader.first_name(real_path(target.path))
             if real in loader.claims:
                 return None
             if hop > HOPS:
@@ -146,7 +146,7 @@ class Splicer:
         except Unusable as error:
             self._skip(mention, importer, f"is not imported: the file {error}")
             return None
-        loader.claims[real] = self._owner
+        loader.claim(real, self._owner)
         loader.measure(real, content)
         document = read_lines(content.text)
         loader.note_unclosed(real, document)

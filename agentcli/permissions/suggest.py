@@ -68,8 +68,10 @@ NEVER = frozenset(
     | {"bash", "sh", "zsh", "dash", "ksh", "fish", "watch", "setsid", "flock", "ionice", "parallel", "trap", "alias"}
     | {"chmod", "chown", "kill", "pkill", "killall", "curl", "wget", "nc", "ncat", "socat", "crontab", "at", "find"}
     | {"timeout", "time", "nice", "nohup", "stdbuf", "command", "builtin", "mkfs", "mount", "umount", "export", "unset"}
+    | {"if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "select", "in"}
+    | {"function", "coproc"}
 )
-"""No rule is offered: what they do depends on every word."""
+"""No rule is offered: what they do depends on every word; words of the shell's grammar stand in a broken script."""
 EXACT_ONLY = frozenset(
     {
         "python",

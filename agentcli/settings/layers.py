@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -59,6 +59,8 @@ class Layer:
     unsafe: bool = False
     foreign: bool = False
     exists: bool = True
+    blank: bool = False
+    """The file is there and holds nothing but white space."""
 
 
 def sources(
@@ -117,19 +119,21 @@ def _flag_source(flag: str, cwd: Path) -> Source:
 def read_layer(source: Source, project_root: Path | None) -> Layer:
     """Reads one source.  Never raises for what a file holds: see ``Layer.error`` and ``Layer.warnings``."""
     foreign = source.scope == "project"
+    blank = False
     try:
         if source.inline is not None:
             data: JsonObject | None = parse_object(source.inline, Path("--settings"))
         else:
             document = read_document(source.path) if source.path else None
             data = document.data if document else None
+            blank = document is not None and not document.text.strip()
     except BrokenFile as error:
         return Layer(source, error=str(error), unsafe=True, foreign=foreign)
     if data is None:
         return Layer(source, exists=False, foreign=foreign)
     if source.scope == "local" and source.path and project_root is not None:
         foreign = is_tracked(source.path, source.path.parent.parent)
-    return _checked(source, data, foreign)
+    return replace(_checked(source, data, foreign), blank=blank)
 
 
 def _checked(source: Source, data: JsonObject, foreign: bool) -> Layer:

@@ -24,8 +24,8 @@ class Reloaded:
 class SettingsFiles:
     """Reads the layers and keeps the last good state of each.
 
-    A file that breaks while the session runs keeps its former rules; one that was broken at the start counts as
-    ``unsafe`` until it can be read.
+    A file that breaks or is emptied while the session runs keeps its former rules; one that was broken at the start
+    counts as ``unsafe`` until it can be read.
     """
 
     def __init__(self, found: tuple[Source, ...], *, project_root: Path | None, trusted: bool = False) -> None:
@@ -79,6 +79,9 @@ class SettingsFiles:
                 new = replace(old, warnings=(*old.warnings,))
             elif new.error:
                 problems.append(new.error)
+            elif new.blank and old.data:  # cut off while it was written, or by a full disk: nobody took rules back
+                problems.append(f"{source.path}: is empty; its former settings stay in force ({{}} would end them)")
+                new = old
             layers.append(new)
         self._current = Settings(tuple(layers), before.trusted)
         names = {*before.keys(), *self._current.keys()}

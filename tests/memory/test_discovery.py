@@ -90,6 +90,22 @@ async def test_one_load_for_each_real_file(project: Path) -> None:
     assert (told.count("MARK_rule"), told.count("MARK_top"), desk.warnings) == (1, 1, [])
 
 
+async def test_one_load_for_each_hard_linked_file(project: Path) -> None:
+    for original, link in (("CLAUDE.md", "sub/CLAUDE.md"), ("r.md", "sub/.claude/rules/r.md"), ("imp.md", "imp2.md")):
+        write(project / original, f"MARK {original}\n")
+        (project / link).parent.mkdir(parents=True, exist_ok=True)
+        (project / link).hardlink_to(project / original)
+    (project / ".claude" / "rules").mkdir(parents=True)
+    (project / ".claude" / "rules" / "r.md").hardlink_to(project / "r.md")
+    write(project / "CLAUDE.local.md", "@imp.md @imp2.md")
+    desk = Desk(project)
+    told = await desk.section() + await desk.touch(project / "sub" / "f")
+    assert [told.count(f"MARK {name}") for name in ("CLAUDE.md", "r.md", "imp.md")] == [1, 1, 1]
+    (project / "sub" / "CLAUDE.md").unlink()
+    write(project / "sub" / "CLAUDE.md", "a file of its own")
+    assert "a file of its own" in await desk.touch(project / "sub" / "g")
+
+
 async def test_a_nested_work_tree_has_its_own_copy(repo: Path) -> None:
     write(repo / "CLAUDE.md", "COMMITTED")
     write(repo / "CLAUDE.local.md", "ONLY HERE")

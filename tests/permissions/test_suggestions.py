@@ -28,6 +28,7 @@ BIG = "cat > big.md <<'EOF'\n" + "word " * 1600 + "\nEOF"
         (MESSAGE, ["Bash(git commit:*)"]),
         ('for i in a b; do\ntouch "$i"\ndone', ["Bash(touch:*)"]),
         (BIG, []),
+        ('bash -c "touch q; done"', ["Bash(touch:*)"]),
         ("cargo build && npm run lint", ["Bash(cargo build:*)", "Bash(npm run lint:*)"]),
         ("npm test", ["Bash(npm test:*)"]),
         ("./gradlew test", ["Bash(./gradlew:*)"]),

@@ -217,6 +217,20 @@ def test_reloading_tells_what_changed(load: Loader, user: Path, shared: Path) ->
     assert not files.stale()
 
 
+def test_a_file_that_is_emptied_keeps_its_last_good_state(load: Loader, user: Path) -> None:
+    """As by a full disk; whoever means it writes ``{}``."""
+    put(user, {"permissions": {"deny": ["Bash(curl:*)"]}})
+    files = load()
+    rules = files.current.rules()
+    for _ in range(2):
+        put(user, " \n")
+        again = files.reload()
+        assert again.problems == (f"{user}: is empty; its former settings stay in force ({{}} would end them)",)
+        assert (again.changed, files.current.rules()) == ((), rules)
+    put(user, {})
+    assert (files.reload().problems, files.current.rules()) == ((), ())
+
+
 def test_a_file_that_breaks_keeps_its_last_good_state(load: Loader, user: Path, shared: Path) -> None:
     put(user, {"model": "a"})
     files = load()

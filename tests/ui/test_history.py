@@ -111,8 +111,27 @@ def test_a_directory_in_its_place_costs_one_warning(path: Path) -> None:
     assert recorded.entries() == []
     recorded.history.append_string("a")
     recorded.history.append_string("b")
-    assert recorded.warnings == [f"{path}: Is a directory"]
+    assert recorded.warnings == [f"{path}: is not a regular file"]
     assert recorded.history.get_strings() == ["a", "b"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_in_its_place_is_not_waited_for(path: Path) -> None:
+    path.parent.mkdir()
+    os.mkfifo(path)
+    recorded = Recorded(path)
+    recorded.history.append_string("x")
+    assert recorded.entries() == []
+    assert len(recorded.warnings) == 1
+    assert str(path) in recorded.warnings[0]
+
+
+def test_a_torn_last_line_is_not_joined_to_the_next(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b'{"text": "kept", "pasted": []}\n{"text": "cut o')
+    Recorded(path).history.append_string("new")
+    assert Recorded(path).entries() == ["new", "kept"]
+    assert path.read_bytes().count(b"\n") == 3
 
 
 def test_a_link_in_its_place_is_not_followed(path: Path, tmp_path: Path) -> None:

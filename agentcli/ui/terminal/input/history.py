@@ -8,9 +8,11 @@ written costs one warning and nothing else.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -54,7 +56,7 @@ class PromptHistory(History):
         if self._path is None:
             return []
         try:
-            with self._path.open("rb") as file:
+            with open(self._path, "rb", opener=_ordinary) as file:
                 size = file.seek(0, os.SEEK_END)
                 file.seek(max(0, size - READ_BYTES))
                 lines = file.read(READ_BYTES).split(b"\n")
@@ -75,16 +77,34 @@ class PromptHistory(History):
             private_directory(self._path.parent)
             descriptor = open_private_append(self._path)
             try:
-                os.write(descriptor, line)
+                os.write(descriptor, b"\n" + line if self._torn() else line)
             finally:
                 os.close(descriptor)
         except OSError as error:
             self._trouble(error)
 
+    def _torn(self) -> bool:
+        """Whether the last line has no end, as a full disk leaves it: the next one must not be joined to it."""
+        assert self._path is not None
+        with open(self._path, "rb", opener=_ordinary) as file:
+            if not file.seek(0, os.SEEK_END):
+                return False
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) != b"\n"
+
     def _trouble(self, error: OSError) -> None:
         if not self._warned:
             self._warned = True
             self._warn(f"{self._path}: {error.strerror or error}")
+
+
+def _ordinary(path: str, flags: int) -> int:
+    """Opens a file without waiting for anybody.  ``OSError`` where a pipe or a device stands in its place."""
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "is not a regular file")
+    return descriptor
 
 
 def _parse(line: bytes) -> tuple[str, tuple[Span, ...]] | None:
