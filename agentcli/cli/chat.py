@@ -12,6 +12,7 @@ from typer.exceptions import TyperException
 from agentcli.cli.arguments import normalise, split_rules, without_inert
 from agentcli.cli.start import Launch, launch
 from agentcli.errors import UsageError
+from agentcli.i18n import LANGUAGES
 from agentcli.ports.permissions import PERMISSION_MODES, PermissionMode
 from agentcli.prompt.options import text_option
 from agentcli.runtime.options import ALL_SOURCES, Resume, SessionOptions, SettingSource
@@ -90,6 +91,8 @@ def chat(
     mcp_config: Annotated[list[str] | None, typer.Option(help="MCP servers: a JSON file or JSON text.")] = None,
     strict_mcp_config: Annotated[bool, typer.Option(help="Only the servers of --mcp-config.")] = False,
     add_dir: Annotated[list[Path] | None, typer.Option(help="A further working directory.")] = None,
+    ui_language: Annotated[str | None, typer.Option(help="The interface's language: en or ko.")] = None,
+    ax_screen_reader: Annotated[bool, typer.Option(help="Flat text, nothing redrawn: for screen readers.")] = False,
     trust: Annotated[bool, typer.Option(help="Let this project's own settings act.")] = False,
     sandbox: Annotated[bool | None, typer.Option("--sandbox/--no-sandbox", help="Confine shell commands.")] = None,
     bare: Annotated[bool, typer.Option(help="Read no settings, memory, agents or hooks.")] = False,
@@ -142,6 +145,8 @@ def chat(
         subagent_text=forward_subagent_text,
         json_schema=json_schema,
         permission_prompt_tool=permission_prompt_tool,
+        ui_language=_one_of("--ui-language", ui_language, tuple(LANGUAGES)),
+        flat=ax_screen_reader,
     )
 
 

@@ -35,6 +35,9 @@ class Launch:
     subagent_text: bool = False
     json_schema: str | None = None
     permission_prompt_tool: str = ""
+    ui_language: str | None = None
+    flat: bool = False
+    """For a screen reader."""
 
 
 def launch(given: Launch) -> int:
@@ -132,7 +135,7 @@ def _terminal(given: Launch) -> int:
             raise UsageError("--fork-session needs a session: --resume ID or --continue")
         # No session is named: the terminal's own picker asks for one.
         options, prompt = replace(options, resume=None), "/resume"
-    return asyncio.run(run_terminal(options, first_prompt=prompt))
+    return asyncio.run(run_terminal(options, first_prompt=prompt, language=given.ui_language, flat=given.flat))
 
 
 def _is_terminal(stream: object) -> bool:

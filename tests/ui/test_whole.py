@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -87,3 +88,29 @@ def test_a_start_that_fails_says_what_to_do_and_ends_with_2(project: Path) -> No
         assert program.wait_exit() == 2
         assert "ANTHROPIC_API_KEY" in program.everything
         assert "Traceback" not in program.raw
+
+
+@pytest.mark.pty
+@pytest.mark.parametrize("way", ["flag", "setting"])
+def test_a_screen_reader_gets_flat_lines_in_the_wanted_language(project: Path, home: Path, way: str) -> None:
+    given = ("--ax-screen-reader", "--ui-language", "ko")
+    if way == "setting":
+        (home / ".claude").mkdir()
+        (home / ".claude" / "settings.json").write_text('{"axScreenReader": true, "uiLanguage": "ko"}')
+        given = ()
+    with ApiServer("**Bold** answer.") as api, agentcli(api, project, *given) as program:
+        program.wait_for(">")
+        program.send("hello\n")
+        program.wait_for("answer.")
+        program.send("/nonsense\n")
+        program.wait_for("명령은 없습니다")
+        program.send("/exit\n")
+        assert program.wait_exit() == 0
+        assert "\x1b" not in program.raw
+
+
+def test_an_unknown_language_is_named(project: Path) -> None:
+    words = [sys.executable, "-m", "agentcli", "--ui-language", "xx", "-p", "hi"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "--ui-language 'xx': one of en, ko" in done.stderr

@@ -48,6 +48,7 @@ async def run_terminal(
     theme: str | None = None,
     language: str | None = None,
     vi: bool = False,
+    flat: bool = False,
 ) -> int:
     """A conversation in the terminal with a session of our engine; returns the exit code.
 
@@ -72,6 +73,7 @@ async def run_terminal(
         language=language or os.environ.get("AGENTCLI_LANG") or wishes.language,
         vi=vi or wishes.vi,
         notify=wishes.notify,
+        flat=flat or wishes.flat,
     )
 
 
@@ -84,18 +86,19 @@ async def run_front_end(
     language: str | None = None,
     vi: bool = False,
     notify: Notify = "auto",
+    flat: bool = False,
 ) -> int:
     """Runs a conversation in the terminal and returns the exit code.
 
     ``way.start`` is called after the input line has been drawn, so that its heavy imports cost no waiting; what is
-    typed meanwhile is kept.  A dumb terminal gets a line-oriented session without control sequences.  An
-    ``AgentcliError`` of ``way.start`` is shown and ends with exit code 2.
+    typed meanwhile is kept.  A dumb terminal, and with ``flat`` any, gets a session of lines without control
+    sequences.  An ``AgentcliError`` of ``way.start`` is shown and ends with exit code 2.
     """
     env = dict(os.environ)
     capabilities = detect(env, encoding=sys.stdout.encoding or "ascii")
     code = choose_language(language, env)
     registry = Registry(way.commands, way.late_command)
-    if capabilities.dumb:
+    if capabilities.dumb or flat:
         return await run_plain(way, registry, language=code, first_prompt=first_prompt)
     options = TerminalOptions(
         theme=choose_theme(theme, env),

@@ -34,13 +34,16 @@ class Preferences:
     language: str | None = None
     vi: bool = False
     notify: Notify = "auto"
+    flat: bool = False
+    """Lines in, lines out, nothing drawn twice: for screen readers."""
 
 
 def preferences(settings: Settings) -> Preferences:
-    """``theme``, ``uiLanguage``, ``editorMode`` (``vim`` or ``vi``) and ``preferredNotifChannel``."""
+    """``theme``, ``uiLanguage``, ``editorMode`` (``vim`` or ``vi``), ``preferredNotifChannel``, ``axScreenReader``."""
     return Preferences(
         theme=_THEMES.get(settings.text("theme") or ""),
         language=settings.text("uiLanguage"),
         vi=settings.text("editorMode") in ("vim", "vi"),
         notify=_NOTIFY.get(settings.text("preferredNotifChannel") or "", "auto"),
+        flat=settings.flag("axScreenReader"),
     )
