@@ -20,14 +20,14 @@ if sys.platform != "win32":
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Who has the session open: process id and local time since when, as far as they could be read."""
+    """Who has the session open: process id and local time (ISO 8601) since when, as far as they could be read."""
 
     pid: int | None
     since: str
 
     def __str__(self) -> str:
         who = f"process {self.pid}" if self.pid else "another process"
-        return f"{who} since {self.since}" if self.since else who
+        return f"{who} since {self.since[:16].replace('T', ' ')}" if self.since else who
 
 
 class SessionLock:
