@@ -55,7 +55,10 @@ def chat(
     include_partial_messages: Annotated[bool, typer.Option(help="stream-json: token deltas too.")] = False,
     replay_user_messages: Annotated[bool, typer.Option(help="stream-json: echo the prompts that came in.")] = False,
     forward_subagent_text: Annotated[bool, typer.Option(help="stream-json: what subagents say, too.")] = False,
-    json_schema: Annotated[str | None, typer.Option(help="Headless: a JSON schema that the answer has to fit.")] = None,
+    json_schema: Annotated[
+        str | None,
+        typer.Option(help="Headless: a JSON schema that the answer has to fit; not with --proactive."),
+    ] = None,
     verbose: Annotated[bool, typer.Option(help="Say more: a line for each request.")] = False,
     model: Annotated[str | None, typer.Option(help="opus, sonnet, haiku, fable, or an exact id.")] = None,
     fallback_model: Annotated[str | None, typer.Option(help="Used for the rest of a turn after overload.")] = None,

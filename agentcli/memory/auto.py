@@ -139,10 +139,12 @@ class AutoMemory:
         self._stamps: dict[Path, Stamp | None] = {}
         self._own: set[Path] = set()
         self._full_told = 0
+        self._unsaid: set[Path] = set()
 
     def section(self) -> str | None:
         """Guidance and indexes; ``None`` where the directory can't be made."""
         self.warnings = []
+        self._unsaid.clear()
         personal = self.places.personal
         if self._create:
             try:
@@ -182,13 +184,27 @@ class AutoMemory:
         own, self._own = self._own, set()
         for directory, before in list(self._told.items()):
             index = directory / INDEX
-            if self._stamps.get(index) == _stamp(index):
+            again = index in self._unsaid
+            if self._stamps.get(index) == _stamp(index) and not again:
                 continue
             now = self._element(directory)
-            if now != before and index.resolve() not in own:
+            if again:
+                text = now or f"{index} is gone: there are no notes."
+                reminders.append(Reminder("memory-index", f"The notes are others now.\n\n{text}"))
+            elif now != before and index.resolve() not in own:
                 text = now or f"{index} is gone: there are no notes."
                 reminders.append(Reminder("memory-index", f"Another session has changed the notes.\n\n{text}"))
+        self._unsaid.clear()
         return reminders
+
+    def rewound(self, told: str) -> None:
+        """``told`` is all that the conversation has been told and still holds: an index that is not in it, as it is
+        now, is told again."""
+        for index in self.indexes():
+            element = self._element(index.parent)
+            known = element in told if element else f'<memory path="{attribute(index)}"' not in told
+            if not known:
+                self._unsaid.add(index)
 
     def resume(self) -> None:
         """The indexes count as told: what the resumed conversation changed in them it knows."""

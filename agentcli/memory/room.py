@@ -14,7 +14,7 @@ from agentcli.memory.conversation import InstructionMemory, load_start
 from agentcli.memory.loading import Loader
 from agentcli.memory.places import Places
 from agentcli.memory.values import Findings, MemoryFile, Outside, Skipped
-from agentcli.messages import Message
+from agentcli.messages import Message, TextBlock
 from agentcli.ports.prompt import Moment, Remaining, Reminder
 
 AskOutside = Callable[[Sequence[Outside]], Awaitable[bool | None]]
@@ -106,7 +106,10 @@ class MemoryRoom:
 
     def rewound(self, remaining: Remaining) -> None:
         """``ports.prompt.Rewindable``."""
-        self.resume(remaining.sections, remaining.messages)
+        self._main.resume(remaining.sections, remaining.messages)
+        if self.auto is not None:
+            texts = (b.text for m in remaining.messages for b in m.content if isinstance(b, TextBlock))
+            self.auto.rewound("\n".join([*(s for s in remaining.sections.values() if s), *texts]))
 
     def loaded(self) -> tuple[MemoryFile, ...]:
         """What the main conversation has been told, in order; empty before its first request."""

@@ -45,6 +45,8 @@ class AgentPrompt:
         self._context = context
         self._body = body
         self._cache = cache
+        self.additional: tuple[str, ...] = ()
+        """The further directories that the prompt names."""
         self.memory = memory.branch(tree) if memory is not None else None
         self._prompt = self._built()
         self._switched = False
@@ -76,6 +78,7 @@ class AgentPrompt:
 
     def _built(self) -> SystemPrompt:
         context = self._context()
+        self.additional = context.environment.additional
         prompt = subagent_system_prompt(context, self._body)
         if not context.attribution:
             return prompt

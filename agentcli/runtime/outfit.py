@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agentcli.agent.reminders import Reminders
 from agentcli.agent.rooms import Rooms
-from agentcli.agent.sources import ChangedFilesSource, DateSource, HeadSource, ModeSource, TodoSource
+from agentcli.agent.sources import ChangedFilesSource, DateSource, DirectoriesSource, HeadSource, ModeSource, TodoSource
 from agentcli.agent.subagent import MAX_REPORT, Hire, Kit
 from agentcli.agent.subagent_crew import CrewReminders
 from agentcli.env import number
@@ -19,6 +19,7 @@ from agentcli.model.monitor import SwitchPrice
 from agentcli.modes.plan import mode_texts
 from agentcli.ports.prompt import Reminder, ReminderSource
 from agentcli.prompt.context import PromptContext
+from agentcli.prompt.environment import Environment, other_directories
 from agentcli.runtime.agent_servers import MISSING, named_servers, own_servers, server_rules
 from agentcli.runtime.agentgate import AgentGate
 from agentcli.runtime.agentstate import state_of
@@ -159,6 +160,9 @@ class Outfit:
     def _switch_price(self, model: str) -> SwitchPrice:
         return SwitchPrice(self._state.context_tokens, None)
 
+    def _directories(self) -> tuple[str, ...]:
+        return other_directories(self._site.start, self._site.extra)
+
     def _begin_anew(self) -> None:
         self._state.start_date = self._parent.world.clock.now().date().isoformat()
         self._prompt.begin_anew()
@@ -188,12 +192,19 @@ class Outfit:
         own = ServerView(self._servers.room, self._wanted, in_front=True)
         return own if view is None else BothServers(own, view)
 
+    def _environment(self, session: Environment) -> Environment:
+        """The session's surroundings, with the directories that it has got meanwhile."""
+        site = self._site
+        if site.tree:
+            return site.environment(self._parent.world)
+        return replace(session, additional=self._directories())
+
     def _context(self) -> PromptContext:
         parent = self._parent
         session = parent.prompt.context
         return replace(
             session,
-            environment=self._site.environment(parent.world) if self._site.tree else session.environment,
+            environment=self._environment(session.environment),
             model=parent.prompt.model_of(self._state.model),
             start_date=self._state.start_date,
             tools=frozenset(self._toolbox.tools),
@@ -210,6 +221,7 @@ class Outfit:
             *self._instructions(),
             DateSource(self._parent.world.clock, lambda: state.start_date, state.cache),
             ChangedFilesSource(toolbox.seen),
+            DirectoriesSource(self._directories, lambda: prompt.additional, state.cache),
             ModeSource(self._gate, texts, state.cache),
             TodoSource(state),
             JobReminders(toolbox.jobs),

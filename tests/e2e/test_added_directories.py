@@ -11,8 +11,9 @@ import pytest
 from agentcli.ports.permissions import PermissionUpdate
 from agentcli.runtime.options import Resume
 from agentcli.runtime.session import Session
-from tests.api import ApiServer, reply, text
+from tests.api import ApiServer, reply, text, tool_use
 from tests.e2e.harness import Stage, front
+from tests.e2e.test_subagents import task
 
 COME = "You may work in this directory too, now: "
 GONE = "This is no working directory any more: "
@@ -61,6 +62,24 @@ async def test_added_and_removed_ones_are_told_once_and_the_prompt_stays(stage: 
         await stage.say(session, "three", "3")
         assert sent(stage, f"{GONE}{other}") == 1
     assert len({front(r) for r in stage.requests}) == 1
+
+
+async def test_subagents_know_of_those_that_came_meanwhile(stage: Stage, other: Path, tmp_path: Path) -> None:
+    late = tmp_path / "late"
+    late.mkdir()
+    stage.api.lane("look there", "Looked.", "Looked again.")
+    async with stage.session() as session:
+        add(session, other)
+        await stage.say(session, "delegate", reply(task("look there")), "Done.")
+        add(session, late)
+        more = tool_use("SendMessage", {"to": "agent_1", "message": "and there"})
+        await stage.say(session, "go on", reply(more), "Done.")
+    first, second = (r for r in stage.requests if "look there" in json.dumps(r.messages[0]))
+    assert f"Additional working directories: {other}\\n" in json.dumps(first.json["system"])
+    assert COME not in json.dumps(first.messages)
+    assert first.json["system"] == second.json["system"]
+    assert json.dumps(second.messages).count(f"{COME}{late}") == 1
+    assert COME + str(other) not in json.dumps(second.messages)
 
 
 async def test_a_compacted_conversation_has_them_in_its_prompt(stage: Stage, other: Path) -> None:

@@ -44,6 +44,7 @@ def clear(done: Run, code: int, *words: str) -> None:
         (["-p", "x", "--model", "two words"], ["two words", "sonnet"]),
         (["-p", "x", "--effort", "enormous"], ["enormous"]),
         (["-p", "x", "--agent", "nobody"], ["nobody", ".claude/agents"]),
+        (["-p", "x", "--json-schema", "{}", "--proactive"], ["--json-schema", "--proactive", "together"]),
         (["docter"], ["doctor"]),
         (["demo", "--nonsense"], ["--nonsense"]),
         ([], ["no prompt"]),

@@ -72,6 +72,31 @@ async def test_date_mode_and_memory_are_told_again_when_they_were_taken_away(sta
         assert [sent(stage, w) for w in (PLAN, TODAY, "MARK_two")] == [1, 1, 1]
 
 
+async def test_an_index_of_notes_that_another_session_changed_is_told_again(stage: Stage) -> None:
+    async with stage.session() as session:
+        assert session.memory is not None
+        (notes,) = session.memory.writable_directories()
+        await stage.say(session, "one", "1")
+        (notes / "MEMORY.md").write_text("- MARK_notes\n")
+        await stage.say(session, "two", "2")
+        await stage.say(session, "three", "3")
+        assert sent(stage, "MARK_notes") == 1
+        back(session, 2)
+        await stage.say(session, "three again", "3")
+        assert sent(stage, "MARK_notes") == 1
+        back(session, 1)
+        await stage.say(session, "two again", "2")
+        assert sent(stage, "MARK_notes") == 1
+        (notes / "MEMORY.md").unlink()
+        await stage.say(session, "and now?", "4")
+        back(session, 2)
+        await stage.say(session, "and then?", "4")
+        assert sent(stage, "there are no notes") == 1
+        back(session, 1)
+        await stage.say(session, "two once more", "2")
+        assert [sent(stage, w) for w in ("there are no notes", "MARK_notes")] == [0, 0]
+
+
 async def test_what_a_hook_said_at_the_start_is_said_again_there(stage: Stage) -> None:
     told = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "MARK_hook"}}
     command = {"type": "command", "command": f"echo '{json.dumps(told)}'"}
