@@ -1,7 +1,8 @@
 """Texts of the interface in the user's language.
 
-One module per language holds a flat table ``TEXTS``; English is complete by definition, and every key that a table
-lacks falls back to it.  To add a language: copy ``english.py``, translate, add a line to ``LANGUAGES``.
+One package per language joins the tables of its areas in one flat ``TEXTS``; English is complete by definition, and
+every key that a table lacks falls back to it.  To add a language: copy ``english/``, translate, add a line to
+``LANGUAGES``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Mapping
 from agentcli.i18n.english import TEXTS as ENGLISH
 
 LANGUAGES: Mapping[str, str] = {"en": "agentcli.i18n.english", "ko": "agentcli.i18n.korean"}
-"""Language code to the module of its table."""
+"""Language code to the package of its table."""
 
 
 class Texts:
