@@ -9,6 +9,7 @@ from agentcli.messages import Block, ImageBlock, TextBlock, ToolResultBlock, Too
 from agentcli.model.figures import tokens
 from agentcli.model.parts import dumps, tool_to_api
 from agentcli.model.report import table
+from agentcli.ports.display import GRID
 from agentcli.ports.model import ModelRequest
 from agentcli.text import estimate_tokens, one_line
 
@@ -17,8 +18,6 @@ CELLS, ROW = 100, 20
 LARGE_RESULTS = 3
 _FREE, _RESERVED = "free", "reserved for the answer and compaction"
 _SYMBOLS = "█▓▒░◆◇●○"
-GRID = "grid"
-"""The language of the grid's fence: a terminal gives each sign a colour of its own."""
 
 
 @dataclass(frozen=True, slots=True)

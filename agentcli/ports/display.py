@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+GRID = "grid"
+"""The language of a fence whose signs each have a colour of their own (``/context``)."""
 TodoStatus = Literal["pending", "in_progress", "completed"]
 
 

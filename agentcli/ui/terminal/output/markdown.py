@@ -10,7 +10,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.segment import Segment
 from rich.text import Text
 
-from agentcli.model.window import GRID
+from agentcli.ports.display import GRID
 from agentcli.ui.terminal.output.blocks import BlockSplitter, Piece
 from agentcli.ui.terminal.output.pen import safe
 from agentcli.ui.terminal.output.records import fits, records
