@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -47,6 +48,17 @@ async def test_two_pastes_keep_their_order_and_deleting_the_chip_deletes_its_con
         show.keys(BACKSPACE + "end\r")
         await show.until(lambda: len(session.received) == 2)
     assert [p.text for p in session.received] == [f"first {ROWS}{OTHER}", f"{ROWS}end"]
+
+
+@pytest.mark.parametrize("first", ["/help me with", "!touch made", "# note"])
+async def test_a_long_paste_is_no_command_whatever_it_begins_with(first: str, project: Path) -> None:
+    session = ScriptedSession()
+    async with theatre(session) as show:
+        show.paste(f"{first}\n{ROWS}")
+        await show.see("[Pasted text #1, 501 lines]")
+        show.keys("\r")
+        await show.until(lambda: session.received)
+    assert session.received[0].text == f"{first}\n{ROWS}"
 
 
 async def test_the_caret_steps_over_a_chip() -> None:

@@ -36,7 +36,9 @@ class TerminalActions:
             return
         if text == "?":
             text = "/help"
-        if self.controller.send(user_input(text, expanded.attachments)):
+        first = len(expanded.text) - len(expanded.text.lstrip())
+        pasted = any(begin <= first < end for begin, end in expanded.spans)  # a / or ! in it was not meant as a command
+        if self.controller.send(user_input(text, expanded.attachments), literal=pasted):
             buffer.append_to_history()
             buffer.reset()
             self.screen.chips.next_message()

@@ -59,7 +59,7 @@ class Controller:
         self._waking: asyncio.Task[None] | None = None
         self._job: asyncio.Task[None] | None = None
         self._turns: Turns | None = None
-        self._early: deque[UserInput] = deque()
+        self._early: deque[tuple[UserInput, bool]] = deque()
         self._background: set[asyncio.Task[Any]] = set()
         screen.sources.commands = self._entries
 
@@ -141,12 +141,15 @@ class Controller:
         finally:
             self.screen.app.refresh()
 
-    def send(self, prompt: UserInput) -> bool:
-        """Does what the text asks for.  False when it can't be taken now; a hint says why."""
+    def send(self, prompt: UserInput, *, literal: bool = False) -> bool:
+        """Does what the text asks for.  False when it can't be taken now; a hint says why.  ``literal``: it is for the
+        agent whatever it begins with."""
         if self.session is None:
-            self._early.append(prompt)
+            self._early.append((prompt, literal))
             self._show_waiting()
             return True
+        if literal:
+            return self._say(prompt)
         command = parse(prompt.text) if not prompt.attachments else None
         if command and "/" not in command[0]:
             return self._command(*command)
@@ -184,7 +187,7 @@ class Controller:
             self._say(prompt)
 
     def _show_waiting(self) -> None:
-        early = tuple(p.text for p in self._early)
+        early = tuple(p.text for p, _ in self._early)
         self.screen.view.activity.waiting = (*early, *(self._turns.behind if self._turns else ()))
         self.screen.app.refresh()
 
@@ -212,9 +215,9 @@ class Controller:
 
     def _send_early(self) -> None:
         if self._early and not self.busy:
-            prompt = self._early.popleft()
+            prompt, literal = self._early.popleft()
             self._show_waiting()
-            if self.send(prompt) and self._job:
+            if self.send(prompt, literal=literal) and self._job:
                 self._job.add_done_callback(lambda _: self._send_early())
 
     async def _shell(self, command: str) -> None:
