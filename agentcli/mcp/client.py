@@ -28,7 +28,9 @@ from agentcli.processes import ProcessManager
 
 if TYPE_CHECKING:
     from mcp import Client
+    from mcp.shared.dispatcher import ProgressFnT
 
+Progress = Callable[[float, float | None, str | None], None]
 NEWER_ONLY = (-32022, -32601)
 """A server's answer to ``initialize`` where it only speaks a protocol without it."""
 NO_CLIENT = (
@@ -251,3 +253,14 @@ def _network(error: BaseException) -> str:
     if name == "ConnectError":
         return f"can't be reached ({text or 'connection refused'})"
     return f"{name}: {text}" if text else name
+
+
+def telling(progress: Progress) -> ProgressFnT:
+    """``progress`` as the package wants to call it."""
+
+    tell = progress
+
+    async def told(progress: float, total: float | None, message: str | None) -> None:
+        tell(progress, total, message)
+
+    return told

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
-from agentcli.mcp.client import CLOSED, TIMED_OUT, Host, Link, load_sdk
+from agentcli.mcp.client import CLOSED, TIMED_OUT, Host, Link, Progress, load_sdk, telling
 from agentcli.mcp.fresh import Lists
 from agentcli.mcp.limits import STEADY, TRIES
 from agentcli.mcp.listing import cut_instructions, list_tools
@@ -30,9 +30,7 @@ from agentcli.text import clean, plural
 
 if TYPE_CHECKING:
     from mcp import Client
-    from mcp.shared.dispatcher import ProgressFnT
 
-Progress = Callable[[float, float | None, str | None], None]
 Report = Callable[[str, str], None]
 """``(severity, text)``: something the user should know."""
 _SESSION_OVER = "session terminated"
@@ -203,7 +201,7 @@ class Connection:
         """
         limit = self.entry.timeout or self._host.call
 
-        told = _telling(progress)
+        told = telling(progress)
 
         client = await self._usable()
         try:
@@ -291,12 +289,3 @@ class Connection:
                 self._lose(f"did not answer within {limit:g} s after a call was given up")
         except (ValueError, RuntimeError) as error:
             self.log.note(f"odd answer to a ping: {error}")
-
-
-def _telling(progress: Progress) -> ProgressFnT:
-    tell = progress
-
-    async def told(progress: float, total: float | None, message: str | None) -> None:
-        tell(progress, total, message)
-
-    return told

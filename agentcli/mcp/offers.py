@@ -174,3 +174,10 @@ def _words(typed: str) -> Sequence[str]:
 
 def _usage(prompt: ServerPrompt) -> str:
     return " ".join(a.name if a.required else f"[{a.name}]" for a in prompt.arguments) or "no arguments"
+
+
+def names_server(prompt: str, server: str) -> bool:
+    """Whether a prompt speaks of the server: ``@server:``, ``mcp__server``, or its name as a word."""
+    if f"@{server}:" in prompt or f"mcp__{server_part(server)}" in prompt:
+        return True
+    return re.search(rf"(?<![\w-]){re.escape(server)}(?![\w-])", prompt, re.IGNORECASE) is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from agentcli.mcp.offers import (
     late_server,
     mentioned,
     mentions,
+    names_server,
     prompt_commands,
     read_resource,
 )
@@ -38,7 +38,6 @@ from agentcli.mcp.wiring import Wiring
 from agentcli.messages import Block
 from agentcli.ports.model import ToolSpec
 from agentcli.ports.prompt import Moment, Remaining, Reminder
-from agentcli.ports.toolnames import server_part
 
 REMINDER = "mcp"
 LISTS = 1.0
@@ -123,7 +122,7 @@ class McpRoom:
 
     async def wait_named(self, prompt: str) -> None:
         """Waits for servers that the prompt names (``@server:``, ``mcp__server``, or the name as a word)."""
-        named = [n for n in self.manager.connections if _names(prompt, n)]
+        named = [n for n in self.manager.connections if names_server(prompt, n)]
         if named:
             await self.manager.wait(self._host.start, named)
 
@@ -295,9 +294,3 @@ class McpRoom:
 
     def _report(self, severity: str, text: str) -> None:
         self._wiring.emit(Notice("error" if severity == "error" else "warning", text, "mcp"))
-
-
-def _names(prompt: str, server: str) -> bool:
-    if f"@{server}:" in prompt or f"mcp__{server_part(server)}" in prompt:
-        return True
-    return re.search(rf"(?<![\w-]){re.escape(server)}(?![\w-])", prompt, re.IGNORECASE) is not None

@@ -19,7 +19,8 @@ from agentcli.model.connection import Connection
 from agentcli.model.failures import Failure, broken_stream, from_event, from_response
 from agentcli.model.retry import retry_after_seconds
 from agentcli.model.sdk import hides_bearer, make_client
-from agentcli.model.sse import ServerEvent, SseError, SseParser
+from agentcli.model.sse import SseError, SseParser
+from agentcli.model.wireevents import StallWatch, read_event
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic, AsyncStream
@@ -152,7 +153,7 @@ class Transport:
                 request_id=request_id,
                 retryable="html" not in kind,
             )
-        watch = _Watch(self.stall)
+        watch = StallWatch(self.stall)
         parser = SseParser()
         chunks = response.aiter_bytes()
         while True:
@@ -165,12 +166,14 @@ class Transport:
             except SseError as error:
                 raise broken_stream(f"the stream could not be understood ({error})", request_id=request_id) from error
             for event in events:
-                value = _parsed(event, request_id)
+                value = read_event(event, request_id)
                 if value is not None:
                     watch.progress()
                     yield value
 
-    async def _next_chunk(self, chunks: AsyncIterator[bytes], watch: _Watch, request_id: str | None) -> bytes | None:
+    async def _next_chunk(
+        self, chunks: AsyncIterator[bytes], watch: StallWatch, request_id: str | None
+    ) -> bytes | None:
         """The next bytes; ``None`` at the end of the body."""
         import httpx2
 
@@ -225,67 +228,6 @@ class Transport:
         if isinstance(error, anthropic.AnthropicError | ValueError):
             return Failure(_words(error), retryable=False)
         raise error
-
-
-@dataclass(slots=True)
-class _Watch:
-    """The stall watchdog: content is progress; bytes that carry none (pings) are for at most twice the time."""
-
-    stall: float
-    _progress: float = field(default_factory=lambda: asyncio.get_running_loop().time())
-    _bytes: float = field(default_factory=lambda: asyncio.get_running_loop().time())
-
-    def progress(self) -> None:
-        self._progress = self._bytes = asyncio.get_running_loop().time()
-
-    def bytes_came(self) -> None:
-        self._bytes = asyncio.get_running_loop().time()
-
-    def left(self) -> float:
-        now = asyncio.get_running_loop().time()
-        return max(0.0, min(self._bytes + self.stall, self._progress + 2 * self.stall) - now)
-
-    def idle(self) -> float:
-        return asyncio.get_running_loop().time() - self._progress
-
-
-_SHAPES: Mapping[str, str] = {
-    "message_start": "message",
-    "content_block_start": "content_block",
-    "content_block_delta": "delta",
-}
-"""The object that each event carries."""
-_PLACED = frozenset({"content_block_start", "content_block_delta", "content_block_stop"})
-
-
-def _parsed(event: ServerEvent, request_id: str | None) -> Any:
-    """The event's JSON; ``None`` for a ping.  ``Failure`` for an error event or what can't be read."""
-    try:
-        value = json.loads(event.data)
-    except (ValueError, RecursionError) as error:
-        raise broken_stream(
-            f"the stream could not be understood (event {event.name or '?'!r} is not JSON)", request_id=request_id
-        ) from error
-    kind = value.get("type") if isinstance(value, dict) else None
-    if not isinstance(kind, str):
-        raise broken_stream(
-            f"the stream could not be understood (event {event.name or '?'!r} has no type)", request_id=request_id
-        )
-    if kind == "error":
-        raise from_event(value, request_id=request_id)
-    if (part := _misshapen(kind, value)) is not None:
-        raise broken_stream(
-            f"the stream could not be understood (event {kind!r} has no usable {part!r})", request_id=request_id
-        )
-    return None if kind == "ping" else value
-
-
-def _misshapen(kind: str, value: Mapping[str, Any]) -> str | None:
-    """The field without which a known event says nothing.  Events of kinds that we don't know may look as they like."""
-    if kind in _PLACED and not isinstance(value.get("index"), int):
-        return "index"
-    part = _SHAPES.get(kind)
-    return part if part and not isinstance(value.get(part), Mapping) else None
 
 
 def _connection_failure(error: Exception) -> Failure:

@@ -27,6 +27,7 @@ from agentcli.events import (
 )
 from agentcli.messages import Json, RedactedThinkingBlock, TextBlock, ThinkingBlock
 from agentcli.ui.headless.lines import Line, Lines, result_text
+from agentcli.ui.headless.options import HeadlessOptions
 from agentcli.ui.headless.remarks import fallback_words
 
 
@@ -123,3 +124,17 @@ class Reporter:
         if self.states and state != self._state:
             self._state = state
             self.write(self.lines.system("session_state_changed", {"state": state, "sdk_host_only": True}))
+
+
+def reporter_for(
+    how: HeadlessOptions,
+    lines: Lines,
+    write: Callable[[Line], None],
+    call_input: Callable[[str], Json],
+    *,
+    subagent_text: bool,
+) -> Reporter | None:
+    """The listener that the options ask for; ``None`` where no lines are wanted."""
+    if how.output_format != "stream-json":
+        return None
+    return Reporter(lines, write, call_input, partial=how.partial, subagent_text=subagent_text, states=how.states)

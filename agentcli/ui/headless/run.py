@@ -32,8 +32,8 @@ from agentcli.ui.headless.lines import Line, Lines
 from agentcli.ui.headless.options import HeadlessOptions, Streams
 from agentcli.ui.headless.reader import LineReader
 from agentcli.ui.headless.remarks import say, say_whole, tell
-from agentcli.ui.headless.reporter import Reporter
-from agentcli.ui.headless.result import EXIT_ERROR, EXIT_PIPE, EXIT_SIGINT, EXIT_USAGE, RunResult, not_started
+from agentcli.ui.headless.reporter import Reporter, reporter_for
+from agentcli.ui.headless.result import EXIT_ERROR, EXIT_PIPE, EXIT_USAGE, RunResult, not_started
 from agentcli.ui.headless.signals import Stop
 from agentcli.ui.headless.structured import OutputSchema
 from agentcli.ui.headless.tool_approvals import ToolApprovals
@@ -147,7 +147,7 @@ class Run:
             self._failed(error)
             raise
         if opened is None:
-            self._refuse(self._interrupted())
+            self._refuse(self.stop.words)
             return self.stop.code or EXIT_ERROR
         session, wishes = opened
         try:
@@ -189,7 +189,7 @@ class Run:
         strict = self.options.strict_permissions
         turns = self._turns = Turns(session, lines, self._tell, lambda: self.stop.code, wishes.schema, strict)
         self.stop.react.append(turns.interrupt)
-        reporter = self._reporter(session, lines, wishes)
+        reporter = reporter_for(self.how, lines, self.write, session.call_input, subagent_text=wishes.subagent_text)
         listeners: list[Callable[[Event], None]] = [turns.hear, tell]
         if self._alone is not None and self.channel is None:
             turns.alone = self._alone
@@ -237,7 +237,7 @@ class Run:
         if self.stop.code and (self.prompts or not self._ended):
             self.code = self.stop.code
         if self.prompts:
-            self._refuse(self._interrupted() if self.stop.code else "the session was ended before this prompt")
+            self._refuse(self.stop.words if self.stop.code else "the session was ended before this prompt")
 
     async def _next(self, turns: Turns) -> Prompt | Unreadable | None:
         self._idle = True
@@ -256,18 +256,6 @@ class Run:
         return None
 
     # --- what is printed --------------------------------------------------------------------------------------------
-
-    def _reporter(self, session: Session, lines: Lines, wishes: Wishes) -> Reporter | None:
-        if self.how.output_format != "stream-json":
-            return None
-        return Reporter(
-            lines,
-            self.write,
-            session.call_input,
-            partial=self.how.partial,
-            subagent_text=wishes.subagent_text,
-            states=self.how.states,
-        )
 
     def _tell(self, line: Line) -> None:
         if self.how.output_format == "stream-json":
@@ -304,7 +292,3 @@ class Run:
         if self.how.output_format != "text":
             session = self._turns.session.id if self._turns is not None else ""
             self.write(not_started(message, kind=kind, session_id=session, prompt_uuid=uuid))
-
-    def _interrupted(self) -> str:
-        name = "SIGINT" if self.stop.code == EXIT_SIGINT else "SIGTERM"
-        return f"interrupted by {name} before it began"

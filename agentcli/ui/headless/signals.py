@@ -31,6 +31,11 @@ class Stop:
         for call in tuple(self.react):
             call()
 
+    @property
+    def words(self) -> str:
+        """What is said of work that a reason to stop came before."""
+        return f"interrupted by {'SIGINT' if self.code == EXIT_SIGINT else 'SIGTERM'} before it began"
+
     @contextmanager
     def signals(self) -> Iterator[None]:
         """While this holds, signals are reasons to stop: the run ends in order and keeps its contract."""

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from agentcli.errors import SetupError, ToolError
 from agentcli.ui.terminal import external
-from agentcli.ui.terminal.controller import Controller, user_input
+from agentcli.ui.terminal.controller import Controller
 from agentcli.ui.terminal.screen import Screen
+from agentcli.ui.terminal.turns import user_input
 
 AGAIN_SECONDS = 2.0
 """Within this time a second Esc clears, a second Ctrl+C exits."""

@@ -19,7 +19,7 @@ from agentcli.ports.model import ModelClient
 from agentcli.runtime.options import SessionOptions
 from agentcli.ui.terminal.actions import TerminalActions
 from agentcli.ui.terminal.capabilities import Capabilities, detect
-from agentcli.ui.terminal.controller import Controller, user_input
+from agentcli.ui.terminal.controller import Controller
 from agentcli.ui.terminal.device import FrameOutput, terminal_size
 from agentcli.ui.terminal.engine import engine_way
 from agentcli.ui.terminal.output.markdown import preload
@@ -29,6 +29,7 @@ from agentcli.ui.terminal.screen import Screen, TerminalOptions, color_depth
 from agentcli.ui.terminal.signals import HANG_UP, ending_signals
 from agentcli.ui.terminal.theme import choose_theme
 from agentcli.ui.terminal.trust import settle_trust, trust_dialog
+from agentcli.ui.terminal.turns import user_input
 from agentcli.ui.terminal.way import Way
 
 if TYPE_CHECKING:

@@ -23,11 +23,10 @@ from agentcli.events import (
     TurnStarted,
 )
 from agentcli.ports.frontend import SessionHandle, UserInput
-from agentcli.text import clean
 from agentcli.ui.terminal.asking import terminal_asking
 from agentcli.ui.terminal.dialogs import TerminalDialogs
 from agentcli.ui.terminal.heading import greet, show_title
-from agentcli.ui.terminal.input.complete import CommandEntry
+from agentcli.ui.terminal.outcome import command_entries, show_outcome, unknown_command
 from agentcli.ui.terminal.permission import PermissionDialogs
 from agentcli.ui.terminal.screen import Screen
 from agentcli.ui.terminal.statuscommand import StatusCommand
@@ -61,7 +60,7 @@ class Controller:
         self._turns: Turns | None = None
         self._early: deque[tuple[UserInput, bool]] = deque()
         self._background: set[asyncio.Task[Any]] = set()
-        screen.sources.commands = self._entries
+        screen.sources.commands = lambda: command_entries(screen, registry)
 
     @property
     def busy(self) -> bool:
@@ -100,13 +99,11 @@ class Controller:
                 await asyncio.wait({self._job})
 
     def _show_status_line(self, session: SessionHandle) -> None:
-        source = self._way.status_line(session)
-        if source is None:
-            self._status_command, self.screen.sources.status_lines = None, None
-            return
-        command = StatusCommand(source, self.screen.size, self.screen.app.refresh, self.screen.vim_mode)
-        self._status_command, self.screen.sources.status_lines = command, command.shown
-        command.due()
+        source, screen = self._way.status_line(session), self.screen
+        command = StatusCommand(source, screen.size, screen.app.refresh, screen.vim_mode) if source else None
+        self._status_command, screen.sources.status_lines = command, command.shown if command else None
+        if command is not None:
+            command.due()
 
     def handle(self, event: Event) -> None:
         """The listener of the event stream."""
@@ -181,9 +178,8 @@ class Controller:
     def _say_waited(self) -> None:
         """Says what waited for a turn to start: it is under way, or came to nothing."""
         waited = self._turns.waited() if self._turns and not self.screen.app.is_done else ()
-        if waited:
-            self._show_waiting()
         for prompt in waited:
+            self._show_waiting()
             self._say(prompt)
 
     def _show_waiting(self) -> None:
@@ -231,11 +227,7 @@ class Controller:
     def _command(self, name: str, arguments: str) -> bool:
         command = self._registry.find(name)
         if command is None:
-            near = self._registry.nearest(name)
-            words = self.screen.texts("command.unknown", name=name)
-            self.screen.view.echo(f"/{name} {arguments}".rstrip())
-            meant = self.screen.texts("command.meant", name=near) if near else self.screen.texts("command.list")
-            self.screen.view.note(f"{words} {meant}", "error")
+            unknown_command(self.screen, self._registry, name, arguments)
             return True
         work = self._run_command(command.name, arguments)
         if command.while_running:
@@ -251,14 +243,7 @@ class Controller:
         await self._finish_command(await command.run(context, arguments))
 
     async def _finish_command(self, result: CommandResult) -> None:
-        if result.theme:
-            self.screen.use_theme(result.theme)
-        if result.text:
-            self.screen.view.markdown(result.text)
-        if result.copy:
-            self.screen.copy(result.copy)
-        if result.draft:
-            self.screen.put_back(result.draft)
+        show_outcome(self.screen, result)
         if result.resume:
             await self._go_on_with(self._way.restart, result.resume)
         if result.change:
@@ -316,15 +301,3 @@ class Controller:
             await self._status_command.close()
         if self.session:
             await self.session.close()
-
-    def _entries(self) -> list[CommandEntry]:
-        texts = self.screen.texts
-        return [
-            CommandEntry(c.name, texts.optional(f"command.{c.name}", c.description), c.argument_hint)
-            for c in self._registry.all()
-        ]
-
-
-def user_input(text: str, attachments: tuple[Any, ...] = ()) -> UserInput:
-    """What was typed as valid text."""
-    return UserInput(clean(text).replace("\r\n", "\n").replace("\r", "\n"), attachments)

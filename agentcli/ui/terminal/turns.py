@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from agentcli.ports.frontend import SessionHandle, UserInput
+from agentcli.text import clean
 
 Prepare: TypeAlias = Callable[[SessionHandle, UserInput], Awaitable[UserInput]]
 
@@ -81,3 +82,8 @@ class Turns:
             return None
         attachments = tuple(block for q in queued for block in q.attachments)
         return UserInput("\n\n".join(q.text for q in queued), attachments)
+
+
+def user_input(text: str, attachments: tuple[Any, ...] = ()) -> UserInput:
+    """What was typed as valid text."""
+    return UserInput(clean(text).replace("\r\n", "\n").replace("\r", "\n"), attachments)
