@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
 import re
 from pathlib import Path
 from string import Formatter
@@ -13,7 +14,19 @@ from agentcli.i18n import LANGUAGES, Texts, choose_language
 from agentcli.i18n.english import TEXTS as ENGLISH
 
 ROOT = Path(__file__).resolve().parent.parent / "agentcli"
-BUILT = ("command.", "mode.", "brought.", "theme.", "destination.", "outcome.", "job.", "help.key.")
+BUILT = (
+    "command.",
+    "mode.",
+    "brought.",
+    "theme.",
+    "destination.",
+    "outcome.",
+    "job.",
+    "help.key.",
+    "kind.",
+    "column.",
+    "window.",
+)
 """Prefixes of keys that are put together in code."""
 
 
@@ -30,12 +43,26 @@ def test_a_language_has_every_text_with_the_same_placeholders(language: str) -> 
 
 
 def test_every_key_is_used_and_every_used_key_exists() -> None:
-    code = "\n".join(p.read_text() for folder in ("ui", "commands", "cli") for p in (ROOT / folder).rglob("*.py"))
+    code = "\n".join(
+        p.read_text() for folder in ("ui", "commands", "cli", "model", "runtime") for p in (ROOT / folder).rglob("*.py")
+    )
     mentioned = set(re.findall(r"""["'](\w+(?:[.-][\w-]+)+)["']""", code))
     unused = [key for key in ENGLISH if key not in mentioned and f'"{key}"' not in code and not key.startswith(BUILT)]
     assert unused == []
     used = set(re.findall(r"""\b(?:texts|_texts|t)\(\s*["']([\w.-]+)["']""", code))
     assert used - set(ENGLISH) == set()
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_no_text_stands_in_two_areas(language: str) -> None:
+    package = importlib.import_module(LANGUAGES[language])
+    areas = [importlib.import_module(f"{package.__name__}.{m.name}") for m in pkgutil.iter_modules(package.__path__)]
+    assert sum(len(area.TEXTS) for area in areas) == len(package.TEXTS)
+
+
+def test_one_of_something_has_its_own_form_where_the_language_has_one() -> None:
+    assert [Texts().count("count.request", n) for n in (1, 2_000)] == ["1 request", "2,000 requests"]
+    assert [Texts("ko").count("count.request", n) for n in (1, 2_000)] == ["요청 1건", "요청 2,000건"]
 
 
 def test_a_language_without_a_text_falls_back_to_english(monkeypatch: pytest.MonkeyPatch) -> None:

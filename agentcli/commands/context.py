@@ -13,7 +13,7 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
         case "prompt":
             return CommandResult(await _prompt(context))
         case other:
-            raise UserError(f"/context does not know {other!r}. Give nothing, or: prompt")
+            raise UserError(context.texts("window.unknown", given=other))
 
 
 async def _window(context: CommandContext) -> str:
@@ -30,7 +30,8 @@ async def _window(context: CommandContext) -> str:
     use = await counter.use(await next_request(session), window=info.window, reserved=reserved)
     clears = session.agent.limits.clear_results
     old = None if clears else without_old_results(session.state.messages)
-    return context_report(use, threshold=session.agent.compact_threshold, clearable=old.freed if old else 0)
+    threshold, clearable = session.agent.compact_threshold, old.freed if old else 0
+    return context_report(use, threshold=threshold, clearable=clearable, t=context.texts)
 
 
 async def _prompt(context: CommandContext) -> str:

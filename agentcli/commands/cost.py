@@ -8,7 +8,8 @@ from agentcli.commands.base import Command, CommandContext, CommandResult
 async def run(context: CommandContext, arguments: str) -> CommandResult:
     from agentcli.model.report import cost_report
 
-    return CommandResult(cost_report(context.session.ledger, context.session.monitor, context.session.last_turn))
+    session = context.session
+    return CommandResult(cost_report(session.ledger, session.monitor, session.last_turn, t=context.texts))
 
 
 COMMAND = Command("cost", "What this session has cost", run, aliases=("usage",), while_running=True)

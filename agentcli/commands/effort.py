@@ -8,23 +8,24 @@ from agentcli.ports.frontend import Choice
 
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
-    session = context.session
+    session, t = context.session, context.texts
     info = session.info
     current = session.status().effort or info.default_effort
     if not info.efforts:
-        return CommandResult(f"{info.name} has no effort setting.")
+        return CommandResult(t("switch.effort.none", model=info.name))
     price = session.switch_price(session.status().model)
-    cost = price.line() if price.tokens else ""
+    stays = t("switch.effort.stays", effort=current or t("switch.effort.default"))
+    cost = price.line(t) if price.tokens else ""
     wanted: str | None = arguments
     if not arguments:
-        choices = [Choice(e, e, "as now" if e == current else cost) for e in info.efforts]
-        wanted = await context.dialogs.choose("Effort", choices, current=current)
+        choices = [Choice(e, e, t("switch.now") if e == current else cost) for e in info.efforts]
+        wanted = await context.dialogs.choose(t("switch.effort"), choices, current=current)
     if not wanted or wanted == current:
-        return CommandResult(f"The effort stays {current or 'as the model has it'}.")
+        return CommandResult(stays)
     if arguments and not await agreed(context, wanted, price):
-        return CommandResult(f"The effort stays {current or 'as the model has it'}.")
+        return CommandResult(stays)
     await session.set_model(effort=wanted)
-    return CommandResult(f"The next request {cost}." if cost else "")
+    return CommandResult(t("switch.next", price=cost) if cost else "")
 
 
 COMMAND = Command("effort", "How hard the model thinks; shows what a change costs", run, argument_hint="[level]")

@@ -32,9 +32,19 @@ class Texts:
         text = self._table.get(key) or ENGLISH[key]
         return text.format(**values) if values else text
 
+    def count(self, key: str, count: int) -> str:
+        """So many of something: a text with ``{count}``.  Where one is said otherwise, its form stands in front of a
+        ``|``."""
+        one, _, many = self(key).rpartition("|")
+        return (one if one and count == 1 else many).format(count=f"{count:,}")
+
     def optional(self, key: str, default: str) -> str:
         """The text, or ``default`` where no table has the key (descriptions of commands that others add)."""
         return self._table.get(key) or ENGLISH.get(key) or default
+
+
+IN_ENGLISH = Texts()
+"""For what speaks to programs and logs."""
 
 
 def choose_language(given: str | None, env: Mapping[str, str]) -> str:

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from agentcli.clock import SystemClock
+from agentcli.i18n import IN_ENGLISH, Texts
 from agentcli.messages import Usage
 from agentcli.model.breaks import ALERT_SHARE, ALERT_TOKENS, Last, Sent, Verdict, judge, lost_cost
 from agentcli.model.catalog import model_info
@@ -72,14 +73,18 @@ class Observation:
             lost_cost=self.lost_cost,
         )
 
-    def line(self) -> str:
+    def line(self, t: Texts = IN_ENGLISH) -> str:
         """One line for people; empty where nothing was lost."""
         if not self.cause:
             return ""
-        price = f", {money(self.lost_cost)}" if self.lost_cost is not None else ""
-        kind = "expected" if self.expected else "cache break"
-        diagnosis = f"; the API says {self.api_cause}" if self.api_cause else ""
-        return f"{kind}: {self.cause}: {tokens(self.lost)} tokens paid again{price}{diagnosis}"
+        return t(
+            "cache.line",
+            kind=t("cache.expected" if self.expected else "cache.unexpected"),
+            cause=self.cause,
+            tokens=tokens(self.lost),
+            price=f", {money(self.lost_cost)}" if self.lost_cost is not None else "",
+            diagnosis=t("cache.diagnosis", cause=self.api_cause) if self.api_cause else "",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +94,9 @@ class SwitchPrice:
     tokens: int
     cost: float | None
 
-    def line(self) -> str:
-        price = f", about {money(self.cost)}" if self.cost is not None else ""
-        return f"re-reads {tokens(self.tokens)} tokens uncached{price}"
+    def line(self, t: Texts = IN_ENGLISH) -> str:
+        price = t("switch.about", price=money(self.cost)) if self.cost is not None else ""
+        return t("switch.line", tokens=tokens(self.tokens), price=price)
 
 
 @dataclass(slots=True)

@@ -5,68 +5,67 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agentcli.events import CacheObserved, TurnFinished
+from agentcli.i18n import IN_ENGLISH, Texts
 from agentcli.model.figures import money, tokens
 from agentcli.model.monitor import CacheMonitor, Observation
 from agentcli.model.usage import WEB_SEARCH, Ledger, Line
-from agentcli.text import plural
 
 SHOWN_REQUESTS = 12
 SHOWN_BREAKS = 20
-_KINDS = {"main": "conversation", "subagent": "subagents", "compaction": "compaction", "side": "side questions"}
 
 
-def cost_report(ledger: Ledger, monitor: CacheMonitor, turn: TurnFinished | None = None) -> str:
+def cost_report(
+    ledger: Ledger, monitor: CacheMonitor, turn: TurnFinished | None = None, *, t: Texts = IN_ENGLISH
+) -> str:
     """Money and tokens of the session by model and by what they were spent for; what the last ``turn`` took."""
     total = ledger.total
     if not total.requests:
-        return "Nothing has been asked yet: no cost."
-    lines = [f"**{_cost(total)}** for {plural(total.requests, 'request')}{_saving(total)}.", ""]
-    lines += [_turn_line(turn), ""] if turn is not None and turn.steps else []
-    lines += _cost_table("model", {f"`{name}`": line for name, line in ledger.by_model().items()})
+        return t("cost.none")
+    asked = t.count("count.request", total.requests)
+    lines = [t("cost.sum", cost=_cost(total, t), requests=asked, saving=_saving(total, t)), ""]
+    lines += [_turn_line(turn, t), ""] if turn is not None and turn.steps else []
+    lines += _cost_table(t("column.model"), {f"`{name}`": line for name, line in ledger.by_model().items()}, t)
     kinds = ledger.by_category()
     if len(kinds) > 1:
-        lines += ["", *_cost_table("for", {_KINDS[kind]: line for kind, line in kinds.items()})]
+        lines += ["", *_cost_table(t("column.for"), {t(f"kind.{kind}"): line for kind, line in kinds.items()}, t)]
     searches = total.usage.web_searches
     if searches:
-        lines += ["", f"Web searches: {searches:,} ({money(searches * WEB_SEARCH)} at list price)."]
+        lines += ["", t("cost.searches", count=f"{searches:,}", price=money(searches * WEB_SEARCH))]
     lost = monitor.totals
     if lost.breaks:
-        price = sum(o.lost_cost or 0 for o in monitor.breaks if not o.expected)
-        lines += [
-            "",
-            f"Cache breaks: {lost.breaks}, {tokens(lost.lost_unexpected)} tokens paid again ({money(price)}).",
-        ]
+        price = money(sum(o.lost_cost or 0 for o in monitor.breaks if not o.expected))
+        lines += ["", t("cost.breaks", count=lost.breaks, tokens=tokens(lost.lost_unexpected), price=price)]
     if total.unpriced:
-        lines += ["", f"Not in the sum: {plural(total.unpriced, 'request')} to models without a known price."]
-    lines += ["", "Prices are list prices of the API; the bill of your provider decides."]
-    return "\n".join(lines)
+        lines += ["", t("cost.unpriced", requests=t.count("count.request", total.unpriced))]
+    return "\n".join([*lines, "", t("cost.prices")])
 
 
-def _turn_line(turn: TurnFinished) -> str:
+def _turn_line(turn: TurnFinished, t: Texts) -> str:
     """The conversation's own part of a turn; subagents are in the sums."""
-    line = f"Last turn: {money(turn.cost)} for {plural(turn.steps, 'request')}"
-    if turn.read_share is not None:
-        line += f", {turn.read_share:.1%} read from the cache"
+    more = "" if turn.read_share is None else t("cost.turn.read", share=f"{turn.read_share:.1%}")
     if turn.efficiency is not None:
-        line += f" ({turn.efficiency:.1%} of what was readable)"
-    return f"{line}{f', {money(turn.saved)} saved' if turn.saved and turn.saved > 0 else ''}."
+        more += t("cost.turn.efficiency", share=f"{turn.efficiency:.1%}")
+    if turn.saved and turn.saved > 0:
+        more += t("cost.turn.saved", price=money(turn.saved))
+    return t("cost.turn", price=_price(turn.cost, t), requests=t.count("count.request", turn.steps), more=more)
 
 
-def cache_report(monitor: CacheMonitor) -> str:
+def cache_report(monitor: CacheMonitor, *, t: Texts = IN_ENGLISH) -> str:
     """What the prompt cache did: totals, every break with its cause and price, the last requests."""
     totals = monitor.totals
     if not totals.requests:
-        return "Nothing has been asked yet."
-    efficiency = "" if totals.efficiency is None else f", {totals.efficiency:.1%} of what was readable"
+        return t("cache.none")
+    efficiency = "" if totals.efficiency is None else t("cache.efficiency", share=f"{totals.efficiency:.1%}")
     whole, lost, unintended = map(tokens, (totals.usage.total_input, totals.lost, totals.lost_unexpected))
     lines = [
-        f"**{totals.read_share:.1%}** of {whole} input tokens were read from the cache{efficiency}.",
-        f"Lost: {lost} tokens, {unintended} of them unintended ({plural(totals.breaks, 'break')}).",
+        t("cache.share", share=f"{totals.read_share:.1%}", tokens=whole, efficiency=efficiency),
+        t("cache.lost", lost=lost, unintended=unintended, breaks=t.count("count.break", totals.breaks)),
     ]
     breaks = monitor.breaks[-SHOWN_BREAKS:]
     if breaks:
-        lines += ["", *[f"- request {o.number} ({_whose(o)}): {o.line()}" for o in breaks]]
-    lines += ["", *_request_table(list(monitor.history)[-SHOWN_REQUESTS:])]
+        told = (f"{t('cache.request', number=o.number, whose=_whose(o, t))}: {o.line(t)}" for o in breaks)
+        lines += ["", *(f"- {line}" for line in told)]
+    lines += ["", *_request_table(list(monitor.history)[-SHOWN_REQUESTS:], t)]
     return "\n".join(lines)
 
 
@@ -86,47 +85,55 @@ def request_line(number: int, seen: CacheObserved, *, agent: str = "") -> str:
     return f"{line}; {kind}: {seen.cause}: {tokens(seen.lost)} tokens paid again{price}"
 
 
-def _whose(observation: Observation) -> str:
-    return observation.conversation if observation.category == "subagent" else _KINDS[observation.category]
+def _whose(observation: Observation, t: Texts) -> str:
+    kind = observation.category
+    return observation.conversation if kind == "subagent" else t(f"kind.{kind}")
 
 
-def _request_table(history: Sequence[Observation]) -> list[str]:
+def _request_table(history: Sequence[Observation], t: Texts) -> list[str]:
     rows = [
         (
             str(o.number),
-            _whose(o),
+            _whose(o, t),
             tokens(o.usage.total_input),
             tokens(o.usage.cache_read),
             tokens(o.usage.cache_write),
             tokens(o.usage.input),
             tokens(o.lost) if o.lost else "",
-            money(o.cost),
+            _price(o.cost, t),
         )
         for o in history
     ]
-    return table(("request", "of", "input", "read", "written", "uncached", "lost", "cost"), rows, left=2)
+    columns = ("request", "of", "input", "read", "written", "uncached", "lost", "cost")
+    return table(_head(columns, t), rows, left=2)
 
 
-def _cost_table(head: str, parts: Mapping[str, Line]) -> list[str]:
+def _cost_table(head: str, parts: Mapping[str, Line], t: Texts) -> list[str]:
     rows = []
     for name, line in parts.items():
         usage = line.usage
         figures = (usage.input, usage.cache_read, usage.cache_write, usage.output)
-        cost = "unknown" if line.total_cost is None else money(line.total_cost)
-        rows.append((name, str(line.requests), *map(tokens, figures), cost))
-    return table((head, "requests", "input", "cache read", "cache written", "output", "cost"), rows, left=1)
+        rows.append((name, str(line.requests), *map(tokens, figures), _price(line.total_cost, t)))
+    columns = ("requests", "input", "cache_read", "cache_written", "output", "cost")
+    return table((head, *_head(columns, t)), rows, left=1)
 
 
-def _cost(line: Line) -> str:
-    return "Unknown cost" if line.total_cost is None else money(line.total_cost)
+def _head(columns: Sequence[str], t: Texts) -> list[str]:
+    return [t(f"column.{name}") for name in columns]
 
 
-def _saving(line: Line) -> str:
+def _price(amount: float | None, t: Texts) -> str:
+    return t("price.unknown") if amount is None else money(amount)
+
+
+def _cost(line: Line, t: Texts) -> str:
+    return t("cost.unknown") if line.total_cost is None else money(line.total_cost)
+
+
+def _saving(line: Line, t: Texts) -> str:
     if line.total_cost is None or not line.saved:
         return ""
-    if line.saved > 0:
-        return f"; caching saved {money(line.saved)}"
-    return f"; caching cost {money(-line.saved)} more so far"
+    return t("cost.saved", price=money(line.saved)) if line.saved > 0 else t("cost.more", price=money(-line.saved))
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> list[str]:

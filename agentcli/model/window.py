@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from agentcli.i18n import IN_ENGLISH, Texts
 from agentcli.messages import Block, ImageBlock, TextBlock, ToolResultBlock, ToolUseBlock, block_to_api
 from agentcli.model.figures import tokens
 from agentcli.model.parts import dumps, tool_to_api
@@ -77,7 +78,7 @@ def window_use(request: ModelRequest, *, window: int, reserved: int, counted: in
     )
 
 
-def context_report(use: WindowUse, *, threshold: int | None = None, clearable: int = 0) -> str:
+def context_report(use: WindowUse, *, threshold: int | None = None, clearable: int = 0, t: Texts = IN_ENGLISH) -> str:
     """A grid and a table as Markdown, and advice on what to cut.  ``threshold``: tokens from which the conversation is
     compacted by itself; ``clearable``: tokens of old tool results that could give way to notes."""
     rows = [*use.parts, (_FREE, use.free), (_RESERVED, use.reserved)]
@@ -85,20 +86,25 @@ def context_report(use: WindowUse, *, threshold: int | None = None, clearable: i
     symbols |= {_FREE: "·", _RESERVED: "×"}
     sign = "" if use.measured else "~"
     share = use.used / use.window if use.window else 0.0
-    basis = "counted by the API" if use.counted else "counted by the API; shares are estimated"
-    basis = basis if use.measured else "estimated offline"
-    head = f"**{sign}{tokens(use.used)} of {tokens(use.window)} tokens ({share:.0%})**, {basis}."
+    basis = t("window.counted") if use.counted else t("window.counted_sum")
+    basis = basis if use.measured else t("window.estimated")
+    figures = {"used": f"{sign}{tokens(use.used)}", "window": tokens(use.window), "share": f"{share:.0%}"}
+    head = t("window.head", **figures, basis=basis)
     if threshold is not None:
-        head += f" At {tokens(threshold)} the conversation is compacted by itself."
+        head += " " + t("window.threshold", tokens=tokens(threshold))
     about = "" if use.counted else "~"
     cells = [
-        (f"`{symbols[name]}` {name}", f"{about if name != _RESERVED else ''}{_exact(count, use)}", _percent(count, use))
+        (
+            f"`{symbols[name]}` {t(f'window.{name}')}",
+            f"{about if name != _RESERVED else ''}{_exact(count, use)}",
+            _percent(count, use),
+        )
         for name, count in rows
         if count
     ]
     lines = [head, "", f"```{GRID}", *_grid(rows, symbols, use.window), "```", ""]
-    lines += table(("what", "tokens", "share"), cells)
-    advice = _advice(use, clearable)
+    lines += table((t("column.what"), t("column.tokens"), t("column.share")), cells)
+    advice = _advice(use, clearable, t)
     return "\n".join([*lines, *(["", *[f"- {a}" for a in advice]] if advice else [])])
 
 
@@ -169,22 +175,17 @@ def _percent(count: int, use: WindowUse) -> str:
     return f"{count / use.window:.1%}" if use.window else ""
 
 
-def _advice(use: WindowUse, clearable: int) -> list[str]:
+def _advice(use: WindowUse, clearable: int, t: Texts) -> list[str]:
     parts = dict(use.parts)
     advice = []
     if parts.get("MCP tools", 0) > 0.05 * use.window:
-        advice.append("MCP tools take much room in every request: let them be deferred (`ENABLE_TOOL_SEARCH=true`).")
+        advice.append(t("window.advice.mcp"))
     if parts.get("memory files", 0) > 5_000:
-        advice.append("Memory files are long: keep CLAUDE.md to what every task needs, the rest in rules or skills.")
+        advice.append(t("window.advice.memory"))
     for title, count in use.large_results:
-        advice.append(
-            f"`{title}` brought {tokens(count)} tokens: ask for ranges, or leave wide searches to a subagent."
-        )
+        advice.append(t("window.advice.result", title=title, tokens=tokens(count)))
     if clearable:
-        advice.append(
-            f"Old tool results hold {tokens(clearable)} tokens that could be had again: with the setting "
-            "`toolResultClearing` they give way to notes."
-        )
+        advice.append(t("window.advice.clearable", tokens=tokens(clearable)))
     if use.used > 0.6 * (use.window - use.reserved):
-        advice.append("More than half of the window is used: `/compact` now, or `/clear` between tasks.")
+        advice.append(t("window.advice.half"))
     return advice

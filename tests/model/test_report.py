@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from agentcli.i18n import Texts
 from agentcli.messages import TextBlock, ToolResultBlock, ToolUseBlock, Usage, assistant, user
 from agentcli.model.breaks import Sent
 from agentcli.model.catalog import model_info
@@ -41,6 +42,12 @@ def test_cost_report(golden) -> None:
 
 def test_cache_report(golden) -> None:
     golden("cache.md", cache_report(monitor()) + "\n")
+
+
+def test_reports_in_korean(golden) -> None:
+    t, watched = Texts("ko"), monitor()
+    reports = cost_report(watched.ledger, watched, t=t), cache_report(watched, t=t), context_report(sample_use(), t=t)
+    golden("reports.ko.md", "\n\n".join(reports) + "\n")
 
 
 def test_reports_of_nothing() -> None:

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentcli.i18n.english import commands, descriptions, questions, terminal
+from agentcli.i18n.english import commands, descriptions, questions, reports, terminal
 
-TEXTS: Mapping[str, str] = {**commands.TEXTS, **descriptions.TEXTS, **questions.TEXTS, **terminal.TEXTS}
+TEXTS: Mapping[str, str] = {
+    **commands.TEXTS,
+    **descriptions.TEXTS,
+    **questions.TEXTS,
+    **reports.TEXTS,
+    **terminal.TEXTS,
+}
