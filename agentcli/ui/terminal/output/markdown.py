@@ -124,6 +124,25 @@ def _markdown(source: str, code_theme: str, links: bool) -> RenderableType:
     return renderable
 
 
+def _dotted_item() -> Any:
+    """An item of a numbered list whose number has its dot."""
+    from rich import markdown as m
+
+    class DottedItem(m.ListItem):
+        def render_number(
+            self, console: Console, options: ConsoleOptions, number: int, last_number: int
+        ) -> RenderResult:
+            head = f"{number}. ".rjust(len(str(last_number)) + 3)
+            style = console.get_style("markdown.item.number", default="none")
+            inner = options.update(width=options.max_width - len(head))
+            for row, line in enumerate(console.render_lines(self.elements, inner, style=self.style)):
+                yield Segment(" " * len(head) if row else head, style)
+                yield from line
+                yield Segment.line()
+
+    return DottedItem
+
+
 @lru_cache(maxsize=1)
 def _machinery() -> tuple[Any, Any]:
     """An empty rich Markdown of our kind, to be copied, and its parser (making either anew for each block would cost
@@ -152,18 +171,6 @@ def _machinery() -> tuple[Any, Any]:
             else:
                 yield from records(heads, rows, options.max_width)
 
-    class DottedItem(m.ListItem):
-        def render_number(
-            self, console: Console, options: ConsoleOptions, number: int, last_number: int
-        ) -> RenderResult:
-            head = f"{number}. ".rjust(len(str(last_number)) + 3)
-            style = console.get_style("markdown.item.number", default="none")
-            inner = options.update(width=options.max_width - len(head))
-            for row, line in enumerate(console.render_lines(self.elements, inner, style=self.style)):
-                yield Segment(" " * len(head) if row else head, style)
-                yield from line
-                yield Segment.line()
-
     class OurMarkdown(m.Markdown):
         elements: ClassVar[dict[str, Any]] = {
             **m.Markdown.elements,
@@ -171,7 +178,7 @@ def _machinery() -> tuple[Any, Any]:
             "fence": PlainCode,
             "code_block": PlainCode,
             "hr": ThinRule,
-            "list_item_open": DottedItem,
+            "list_item_open": _dotted_item(),
             "table_open": FittingTable,
         }
 
