@@ -7,6 +7,7 @@ an earlier yes, and a prompt that begins with a slash is a command, as with ``ag
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
@@ -85,7 +86,7 @@ async def open_session(
     schema = OutputSchema.parse(json_schema, where="json_schema") if json_schema is not None else None
     given = options or SessionOptions()
     cwd = given.cwd.absolute()
-    if not cwd.is_dir():
+    if not os.path.isdir(cwd):
         raise SetupError(f"{cwd} is no directory: SessionOptions.cwd is where the session works")
     asks = permission is not None or given.answers_permissions
     engine = await build.open_session(

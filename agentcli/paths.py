@@ -87,7 +87,7 @@ def private_directory(path: Path) -> Path:
 
     A symlink in its place that somebody else owns is refused: fixed names are not followed through planted links.
     """
-    missing = [p for p in (path, *path.parents) if not p.exists()]
+    missing = [p for p in (path, *path.parents) if not os.path.exists(p)]
     for directory in reversed(missing):
         directory.mkdir(mode=0o700, exist_ok=True)
     if hasattr(os, "getuid"):

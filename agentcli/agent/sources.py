@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,7 +60,7 @@ class ChangedFilesSource:
         changed = self.seen.changed()
         if not changed:
             return []
-        lines = [f"- {p}{'' if p.exists() else ' (no longer exists)'}" for p in changed[:LISTED]]
+        lines = [f"- {p}{'' if os.path.exists(p) else ' (no longer exists)'}" for p in changed[:LISTED]]
         if len(changed) > LISTED:
             lines.append(f"- and {len(changed) - LISTED} more")
         text = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,7 +70,7 @@ def recent_files(
     used = [Path(name) for name in reversed(work_done(messages, workspace).files)]
     for path in used[:FILES]:
         try:
-            data = path.read_bytes() if path.is_file() and path.stat().st_size <= room * 8 else b""
+            data = path.read_bytes() if os.path.isfile(path) and path.stat().st_size <= room * 8 else b""
         except OSError:
             continue
         text = _decoded(data)

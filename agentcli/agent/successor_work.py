@@ -5,6 +5,7 @@ Each is a text of its own in the successor, so that the next compaction finds it
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -108,6 +109,6 @@ def _lines(files: dict[str, bool]) -> list[str]:
 
 def _state(path: Path) -> str:
     try:
-        return f"{path.stat().st_size:,} bytes" if path.is_file() else "no longer there"
+        return f"{path.stat().st_size:,} bytes" if os.path.isfile(path) else "no longer there"
     except OSError as error:
         return error.strerror or "can't be looked at"

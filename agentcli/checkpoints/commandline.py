@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -84,7 +85,7 @@ def _places(word: Word, where: SimpleCommand | Redirect, cwd: Path, *, directori
 
 def _directory(path: Path) -> bool:
     try:
-        return path.is_dir() and not path.is_symlink()
+        return os.path.isdir(path) and not os.path.islink(path)
     except OSError:  # a name that is too long
         return False
 

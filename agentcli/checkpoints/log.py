@@ -71,7 +71,7 @@ class Log:
 
     @property
     def stored(self) -> bool:
-        return self._descriptor is not None or self.path.exists()
+        return self._descriptor is not None or os.path.exists(self.path)
 
     # --- what happens -------------------------------------------------------------------------------------------------
 
@@ -142,7 +142,7 @@ class Log:
     def _flush(self) -> None:
         if self._descriptor is None:
             private_directory(self.path.parent)
-            torn = self.path.exists() and not self.path.read_bytes().endswith(b"\n")
+            torn = os.path.exists(self.path) and not self.path.read_bytes().endswith(b"\n")
             self._descriptor = open_private_append(self.path)
             if torn:
                 self._waiting.insert(0, b"\n")

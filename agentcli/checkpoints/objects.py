@@ -23,13 +23,13 @@ class Objects:
         self._folder = folder
 
     def has(self, name: str) -> bool:
-        return self._path(name).exists()
+        return os.path.exists(self._path(name))
 
     def write(self, data: bytes) -> str:
         """Keeps the content; returns its name.  ``OSError`` if it can't be kept."""
         name = blob_id(data)
         path = self._path(name)
-        if path.exists():
+        if os.path.exists(path):
             return name
         private_directory(path.parent)
         temporary = path.parent / f"tmp_obj_{secrets.token_hex(8)}"

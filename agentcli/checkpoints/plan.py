@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +89,7 @@ def _refusal(course: Course, present: FileState | None, own: frozenset[Path], *,
         return "between"
     if problem or (present is not None and not present.kept):
         return "content"
-    return "" if all(p in own or not p.is_symlink() for p in course.path.parents) else "place"
+    return "" if all(p in own or not os.path.islink(p) for p in course.path.parents) else "place"
 
 
 def _content(state: FileState | None, objects: Objects) -> tuple[bytes | None, bool]:

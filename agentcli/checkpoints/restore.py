@@ -60,7 +60,7 @@ def _put(path: Path, present: FileState | None, wanted: FileState | None, conten
     if wanted is None:
         path.unlink()
         return
-    if present is None and path.is_dir():
+    if present is None and os.path.isdir(path):
         path.rmdir()  # empty by now, or it stays
     if wanted.kind == "link":
         _link(path, content)

@@ -28,7 +28,7 @@ _ID = 40
 async def tracked(root: Path, run: Run, env: Mapping[str, str]) -> bytes:
     """The tracked files of the repository whose work tree ``root`` is, as ``update-index --index-info`` takes them.
     Empty where there is none; submodules and unmerged files are left out."""
-    if not (root / ".git").exists():
+    if not os.path.exists(root / ".git"):
         return b""
     raw = await run("ls-files", "-s", "-z", env={**env, "GIT_DIR": str(root / ".git")})
     return b"".join(entry + b"\0" for entry in raw.split(b"\0") if _plain(entry))
@@ -43,7 +43,7 @@ async def fetch(names: Iterable[str], objects: Objects, root: Path, run: Run, en
     """Copies contents from the project's repository; what it has no longer, or is too large, is left out."""
     store = git_directory(root) / "objects"
     missing = [name for name in dict.fromkeys(names) if not objects.has(name)]
-    if not missing or not store.is_dir():
+    if not missing or not os.path.isdir(store):
         return
     # By our own configuration: theirs may name a server that has what is missing.
     env = {**env, "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(store)}

@@ -136,7 +136,7 @@ class Shadow:
         """The repository, made or found; the index says what the last look of an earlier process saw."""
         prepare(self._folder, self.root, self._hidden, await self._ignored_everywhere())
         index = self._folder / "index"
-        if not index.exists():
+        if not os.path.exists(index):
             self._fresh = True
             self._known = await self._seeded()
             return

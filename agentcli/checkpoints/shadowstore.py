@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -51,7 +52,7 @@ def secure(folder: Path) -> None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    if path.is_symlink() or not path.is_file() or path.read_bytes() != data:
+    if os.path.islink(path) or not os.path.isfile(path) or path.read_bytes() != data:
         write_private(path, data)
 
 
@@ -68,7 +69,7 @@ def _pattern(directory: Path, root: Path) -> bytes:
 
 def _text(path: Path) -> bytes:
     with contextlib.suppress(OSError):
-        if path.is_file():
+        if os.path.isfile(path):
             with path.open("rb") as file:
                 return file.read(_LONGEST)
     return b""
@@ -78,8 +79,8 @@ def git_directory(root: Path) -> Path:
     """Where the project's own repository keeps what all its work trees share."""
     marker = root / ".git"
     with contextlib.suppress(OSError, ValueError):
-        if marker.is_file():
+        if os.path.isfile(marker):
             private = root / marker.read_text(encoding="utf-8").strip().removeprefix("gitdir:").strip()
             common = private / "commondir"
-            return private / common.read_text(encoding="utf-8").strip() if common.is_file() else private
+            return private / common.read_text(encoding="utf-8").strip() if os.path.isfile(common) else private
     return marker

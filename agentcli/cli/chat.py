@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -177,7 +178,7 @@ def _sources(value: str | None) -> tuple[SettingSource, ...]:
 
 
 def _directory(path: Path) -> Path:
-    if not path.is_dir():
+    if not os.path.isdir(path):
         raise UsageError(f"--add-dir {path}: not a directory")
     return path.resolve()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from agentcli.commands.base import Command, CommandContext, CommandResult
 from agentcli.errors import UserError
 from agentcli.ports.permissions import PermissionUpdate
@@ -13,7 +15,7 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
         roots = "\n".join(f"- `{root}`" for root in workspace.roots)
         return CommandResult(f"The agent works in:\n\n{roots}\n\nAdd one: /add-dir PATH")
     path = workspace.resolve(arguments)
-    if not path.is_dir():
+    if not os.path.isdir(path):
         raise UserError(f"{path} is not a directory.")
     real = path.resolve()
     if workspace.contains(real):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from agentcli.commands.base import Command, CommandContext, CommandResult
@@ -17,7 +18,7 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
         raise UserError("This session is not stored, so it can't be exported.")
     name = arguments or f"session-{session.id[:8]}.md"
     path = session.workspace.resolve(name)
-    if path.exists() and not await context.dialogs.confirm(f"{path} exists. Overwrite it?"):
+    if os.path.exists(path) and not await context.dialogs.confirm(f"{path} exists. Overwrite it?"):
         return CommandResult("Nothing was written.")
     loaded = load(found.path)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from agentcli.commands.base import Command, CommandContext, CommandResult
@@ -17,7 +18,9 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
 def init_prompt(directory: Path, wishes: str = "") -> str:
     """The message that starts the work; an existing file is named, so that it is improved instead of replaced."""
     parts = [WORDS.read_text(encoding="utf-8").strip()]
-    present = next((p for p in (directory / "CLAUDE.md", directory / ".claude" / "CLAUDE.md") if p.is_file()), None)
+    present = next(
+        (p for p in (directory / "CLAUDE.md", directory / ".claude" / "CLAUDE.md") if os.path.isfile(p)), None
+    )
     if present is not None:
         parts.append(f"There is one: {present}. Read it first and edit it.")
     if wishes:

@@ -19,6 +19,7 @@ again, so that no value can turn into a command.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -187,7 +188,7 @@ def _candidates(name: str, cwd: Path) -> list[Path]:
 def _text(path: Path, world: Surroundings, skill: Skill) -> str | None:
     inside = (world.project or world.cwd).resolve()
     try:
-        if not path.is_file() or not (skill.trusted or path.resolve().is_relative_to(inside)):
+        if not os.path.isfile(path) or not (skill.trusted or path.resolve().is_relative_to(inside)):
             return None
         if not world.may_read(path):
             return None

@@ -43,7 +43,7 @@ class FoundFile:
 def project_root(cwd: Path) -> Path:
     """The work tree that holds the directory; the directory itself where there is none."""
     here = cwd.resolve()
-    return next((d for d in (here, *here.parents) if (d / ".git").exists()), here)
+    return next((d for d in (here, *here.parents) if os.path.exists(d / ".git")), here)
 
 
 def find_places(cwd: Path, *, user: Path | None, project: bool = True, trusted: bool = False) -> tuple[Place, ...]:
@@ -71,7 +71,7 @@ def nested_places(paths: tuple[Path, ...], root: Path, known: frozenset[Path], *
             continue
         for directory in path.parents:
             place = directory / ".claude"
-            if place not in known and place not in found and place.is_dir():
+            if place not in known and place not in found and os.path.isdir(place):
                 found[place] = Place(place, "project", trusted, root)
             if directory == root:
                 break

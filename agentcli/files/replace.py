@@ -91,7 +91,7 @@ def create_file(path: Path, data: bytes) -> Path:
         except FileExistsError:
             raise
         except OSError:  # a file system without hard links
-            if real.exists():
+            if os.path.exists(real):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(real)) from None
             temporary.replace(real)
     _sync_directory(real.parent)

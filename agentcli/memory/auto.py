@@ -226,7 +226,7 @@ class AutoMemory:
         return self._told[directory]
 
     def _read(self, index: Path, directory: Path) -> str:
-        if not index.exists():
+        if not os.path.exists(index):
             return ""
         if (why := refuse_link(index, directory)) is not None:
             self.warnings.append(f"{why}; not loaded")

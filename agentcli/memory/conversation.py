@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -130,7 +131,7 @@ class InstructionMemory:
 
     def _again(self, loader: Loader, paths: Iterable[Path]) -> list[MemoryFile]:
         """Loads files that had been loaded by reminder."""
-        found = [identify(p, self.places) for p in paths if p.exists()]
+        found = [identify(p, self.places) for p in paths if os.path.exists(p)]
         loaded = [loader.load(f, "nested_traversal", matched=True) for f in found]
         return [f for f in loaded if f is not None]
 

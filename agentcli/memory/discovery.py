@@ -6,6 +6,7 @@ never searched.
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -90,7 +91,7 @@ def _kind(path: Path) -> str:
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        return "is a link to nothing" if path.is_symlink() else ""
+        return "is a link to nothing" if os.path.islink(path) else ""
     except PermissionError:
         return "can't be looked at (permission denied)"
     except OSError as error:

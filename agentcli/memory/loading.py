@@ -132,7 +132,7 @@ class Loader:
                 return NOT_ASKED.format(target=real)
 
     def _real(self, path: Path) -> Path:
-        if self._directories is None or path.is_symlink():
+        if self._directories is None or os.path.islink(path):
             return real_path(path)
         if path.parent not in self._directories:
             self._directories[path.parent] = real_path(path.parent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,17 +37,17 @@ class NoteTarget:
 
 def note_targets(places: Places) -> tuple[NoteTarget, ...]:
     """Where a note may go, the most usual first: the project's file, the user's own for the project, the user's."""
-    project = next((p for p in _project_files(places) if p.is_file()), places.root / "CLAUDE.md")
+    project = next((p for p in _project_files(places) if os.path.isfile(p)), places.root / "CLAUDE.md")
     wanted: list[tuple[Path, Scope, str]] = [
         (project, "project", "Project: shared with the team"),
         (places.root / "CLAUDE.local.md", "local", "Project, only you: keep it out of git"),
     ]
-    if places.start != places.root and (places.start / "CLAUDE.md").is_file():
+    if places.start != places.root and os.path.isfile(places.start / "CLAUDE.md"):
         wanted.insert(0, (places.start / "CLAUDE.md", "project", "This directory: shared with the team"))
     if places.user is not None:
         wanted.append((places.user / "CLAUDE.md", "user", "You, in all projects"))
     return tuple(
-        NoteTarget(path, scope, label, path.is_file(), None if scope == "user" else places.root)
+        NoteTarget(path, scope, label, os.path.isfile(path), None if scope == "user" else places.root)
         for path, scope, label in wanted
     )
 
@@ -83,7 +84,7 @@ def add_note(path: Path, text: str, *, tree: Path | None = None) -> Path:
 
 
 def _append(path: Path, item: str) -> Path:
-    if not path.exists():
+    if not os.path.exists(path):
         return create_file(path, f"{item}\n".encode())
     data, stamp = read_stamped(path)
     decoded = None if looks_binary(data) else decode(data)

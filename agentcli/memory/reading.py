@@ -72,11 +72,11 @@ def _bad_line(data: bytes) -> int:
 
 
 def _words(error: OSError, path: Path) -> str:
-    if path.is_dir():
+    if os.path.isdir(path):
         return "is a directory, not a file"
     match error.errno:
         case errno.ENOENT:
-            return "is a link to nothing" if path.is_symlink() else "does not exist"
+            return "is a link to nothing" if os.path.islink(path) else "does not exist"
         case errno.ELOOP:
             return "is a link that goes in circles"
         case errno.EINVAL:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -121,7 +122,7 @@ class MemoryRoom:
     def survey(self) -> Survey:
         """Looks at the disk, without any effect on the conversation."""
         loader, start = load_start(self.places, self.approvals)
-        nested = [f for f in self._main.nested if f.path.exists()]
+        nested = [f for f in self._main.nested if os.path.exists(f.path)]
         findings = loader.findings
         skipped = dict.fromkeys([*findings.skipped, *self._main.findings.skipped])
         return Survey(
@@ -130,7 +131,9 @@ class MemoryRoom:
             warnings=tuple(dict.fromkeys([*findings.warnings, *self._main.findings.warnings])),
             notes=tuple(findings.notes),
             waiting=self._waiting(loader),
-            indexes=tuple((i, i.stat().st_size) for i in (self.auto.indexes() if self.auto else ()) if i.is_file()),
+            indexes=tuple(
+                (i, i.stat().st_size) for i in (self.auto.indexes() if self.auto else ()) if os.path.isfile(i)
+            ),
         )
 
     def writable_directories(self) -> tuple[Path, ...]:

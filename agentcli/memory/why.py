@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -42,7 +43,7 @@ def explain(path: Path, places: Places, approvals: Approvals) -> list[Reason]:
     real = path.resolve()
     loader, start = load_start(places, approvals)
     waiting = list(loader.path_rules.values())
-    touched = due_files(loader, [real / "x" if real.is_dir() else real])
+    touched = due_files(loader, [real / "x" if os.path.isdir(real) else real])
     reasons = [_reason(f, "start", _why_start(f, places)) for f in start]
     reasons += [_reason(f, "touched", _why_touched(f, real, places)) for f in touched]
     loaded = {f.path for f in touched}

@@ -47,7 +47,7 @@ def denied_files(policy: Policy, *tools: str) -> tuple[Path, ...]:
     """The files and directories that deny rules about ``tools`` mean and that exist: those that are named, and those
     in the working directories that match."""
     rules = [r for r in policy.having("deny", *tools) if r.kind == "path"]
-    found = dict.fromkeys(path for rule in rules if (path := _named(rule, policy)) is not None and path.exists())
+    found = dict.fromkeys(path for rule in rules if (path := _named(rule, policy)) is not None and os.path.exists(path))
     patterns = [expression for rule in rules for expression in compiled(rule, policy.ground)]
     if patterns:
         found.update(dict.fromkeys(_matching(policy.ground.workspace.roots, patterns)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from agentcli.permissions.pathpatterns import matches
 from agentcli.permissions.places import HARMLESS_DEVICES, Place, protected
 from agentcli.permissions.rules import EDIT_TOOLS, READ_TOOLS, Rule
@@ -97,7 +99,7 @@ def _names_protected(rule: Rule, why: str) -> bool:
 
 def _directory(where: Place, tool: str) -> tuple[PermissionUpdate, ...]:
     """For this session: everything in the directory of the file."""
-    folder = where.real if where.real.is_dir() else where.real.parent
+    folder = where.real if os.path.isdir(where.real) else where.real.parent
     if len(folder.parts) <= 2 or tool not in READ_TOOLS | EDIT_TOOLS:
         return ()
     return (PermissionUpdate("addRules", (f"{tool}(/{folder}/**)",)),)

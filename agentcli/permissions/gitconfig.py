@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def runs_programs(directory: Path) -> str:
     """
     for place in (directory, *directory.parents):
         marker = place / ".git"
-        if marker.is_dir() or marker.is_file():
+        if os.path.isdir(marker) or os.path.isfile(marker):
             return next(filter(None, map(_in_file, _files(marker))), "")
     return ""
 
@@ -39,11 +40,13 @@ def runs_programs(directory: Path) -> str:
 def _files(marker: Path) -> list[Path]:
     """The repository's configuration files; those of a linked work tree lie in the main checkout."""
     private = marker
-    if marker.is_file():
+    if os.path.isfile(marker):
         text = marker.read_text(encoding="utf-8", errors="replace").strip().removeprefix("gitdir:").strip()
         private = marker.parent / text
     common = private / "commondir"
-    shared = private / common.read_text(encoding="utf-8", errors="replace").strip() if common.is_file() else private
+    shared = (
+        private / common.read_text(encoding="utf-8", errors="replace").strip() if os.path.isfile(common) else private
+    )
     return [shared / "config", private / "config.worktree"]
 
 

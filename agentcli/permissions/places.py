@@ -60,7 +60,7 @@ def _links(path: Path) -> tuple[Path, ...]:
     found = [path.parent.resolve() / path.name]
     here = path
     for _ in range(16):
-        if not here.is_symlink():
+        if not os.path.islink(here):
             break
         target = Path(os.readlink(here))
         here = Path(os.path.normpath(target if target.is_absolute() else here.parent / target))
@@ -198,7 +198,7 @@ def _glob_head(text: str) -> str:
 def protected(where: Place) -> str:
     """Why a file is never changed silently; empty for an ordinary one.  Of a link to nothing somebody else chose what
     would be made."""
-    if where.lexical.is_symlink() and not where.real.exists():
+    if os.path.islink(where.lexical) and not os.path.exists(where.real):
         return f"{where.real} would be made: the name is a link to nothing"
     for name in where.names:
         parts = [p.lower() for p in name.parts]

@@ -56,7 +56,7 @@ def _found(name: str, policy: Policy, *, outside: bool = False) -> Path | None:
         candidate = Path(os.path.normpath(directory)) / name
         if outside and _in_tree(candidate, policy):
             continue
-        if candidate.is_file() and os.access(candidate, os.X_OK):
+        if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
             return candidate
     return None
 

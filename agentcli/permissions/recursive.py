@@ -34,7 +34,7 @@ def guarded_below(directory: Path, command: SimpleCommand, policy: Policy) -> tu
     """The first rule that denies or asks about reading a file below, and the file; a rule without a file where there
     are too many to look at; nothing where all may be read.  ``rg`` passes hidden files by unless it is told not to."""
     rules = [r for r in (*policy.having("deny", "Read"), *policy.having("ask", "Read")) if r.kind == "path"]
-    if not rules or not directory.is_dir():
+    if not rules or not os.path.isdir(directory):
         return None, ""
     hidden = command.program != "rg" or any(_RG_HIDDEN.match(t) for t in command.argv)
     patterns = [(rule, compiled(rule, policy.ground)) for rule in rules]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -93,7 +94,7 @@ class FileJudge:
             return found
         sources = [w for w in (*files.reads, *files.writes) if w is not item]
         made: list[Place] = []
-        for target in (f for f in found if f.real.is_dir()):
+        for target in (f for f in found if os.path.isdir(f.real)):
             for source in sources:
                 name = source.text.rstrip("/").rpartition("/")[2]
                 inside = command.program == "rsync" and source.text.endswith("/")
@@ -197,7 +198,7 @@ class FileJudge:
             if here != start and not here.is_relative_to(start):
                 return f"git runs in {directory}, outside of where the session began"
             while here != start:
-                if (here / ".git").exists() or (here / "HEAD").exists():
+                if os.path.exists(here / ".git") or os.path.exists(here / "HEAD"):
                     return f"git runs in {here}, a repository of its own"
                 here = here.parent
         for item in files_of(command, reader=True).reads:

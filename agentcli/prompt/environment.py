@@ -53,7 +53,7 @@ def git_facts(directory: Path) -> tuple[bool, bool]:
         entry = place / ".git"
         try:
             if entry.is_dir():
-                if (entry / "HEAD").exists() or (entry / "HEAD").is_symlink():
+                if os.path.exists(entry / "HEAD") or os.path.islink(entry / "HEAD"):
                     return True, False
             elif entry.is_file():
                 return _linked(entry)
@@ -70,7 +70,7 @@ def _linked(entry: Path) -> tuple[bool, bool]:
         if not first.startswith("gitdir:"):
             return False, False
         target = entry.parent / first.removeprefix("gitdir:").strip()
-        return (target / "HEAD").exists(), (target / "commondir").is_file()
+        return os.path.exists(target / "HEAD"), os.path.isfile(target / "commondir")
     except (OSError, ValueError):
         return False, False
 

@@ -3,6 +3,7 @@ line."""
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,9 +60,9 @@ def _git_directory(directory: Path) -> Path | None:
     for place in (directory, *directory.parents):
         marker = place / ".git"
         try:
-            if marker.is_dir():
+            if os.path.isdir(marker):
                 return marker
-            if marker.is_file():
+            if os.path.isfile(marker):
                 target = marker.read_text(encoding="utf-8", errors="replace").strip().removeprefix("gitdir:").strip()
                 return place / target
         except OSError:

@@ -92,7 +92,7 @@ def _home() -> Finding:
         return Finding(
             "note", "AGENTCLI_HOME", "no home directory: sessions are not stored", "set HOME or AGENTCLI_HOME"
         )
-    place = next((p for p in (home, *home.parents) if p.exists()), home)
+    place = next((p for p in (home, *home.parents) if os.path.exists(p)), home)
     if not os.access(place, os.W_OK):
         return Finding(
             "note", "AGENTCLI_HOME", f"{home} can't be written: sessions are not stored", f"make {place} writable"

@@ -117,7 +117,7 @@ def _resolve(name: str, session: Session, *, exact: bool) -> Mention | None:
         if (path := _existing(candidate, session)) is not None:
             return Mention(path)
         lines = _LINES.fullmatch(candidate)
-        if lines and (path := _existing(lines["path"], session)) is not None and path.is_file():
+        if lines and (path := _existing(lines["path"], session)) is not None and os.path.isfile(path):
             first, last = max(int(lines["first"]), 1), int(lines["last"] or lines["first"])
             return Mention(path, first, max(last - first + 1, 1))
     return None
@@ -126,7 +126,7 @@ def _resolve(name: str, session: Session, *, exact: bool) -> Mention | None:
 def _existing(name: str, session: Session) -> Path | None:
     try:
         path = session.workspace.resolve(name)
-        return path if path.exists() else None
+        return path if os.path.exists(path) else None
     except (OSError, RuntimeError, ValueError):  # too long, a loop of links, no home
         return None
 
@@ -192,7 +192,7 @@ def _may_read(path: Path, session: Session) -> Decision:
 
 
 async def _read(mention: Mention, session: Session) -> ToolResult:
-    if mention.path.is_dir():
+    if os.path.isdir(mention.path):
         return await asyncio.to_thread(_listing, mention.path, session)
     given = {"file_path": str(mention.path), "offset": mention.offset, "limit": mention.limit}
     return await Read().run({k: v for k, v in given.items() if v is not None}, session.contexts("mention"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
@@ -222,7 +223,7 @@ class ContextFactory:
         """The file in which a hook at the session's start leaves ``export`` lines for later shell commands; made empty
         where there is none.  ``OSError`` if it can't be."""
         path = private_directory(self.directory() / "shell") / ENV_FILE
-        if not path.exists():
+        if not os.path.exists(path):
             write_private(path, b"")
         return path
 

@@ -78,7 +78,7 @@ def _more_roots(settings: Settings, cwd: Path) -> list[Path]:
     for text, source in settings.directories:
         path = Path(text).expanduser()
         path = path if path.is_absolute() else (cwd if source.scope == "local" else source.base) / path
-        if path.is_dir():
+        if os.path.isdir(path):
             found.append(path.resolve())
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -44,6 +45,6 @@ def _mount(path: Path, access: Access) -> list[str]:
             # An empty directory that can't be filled.  Its mount point is made where there was none.
             return ["--tmpfs", name, "--remount-ro", name]
         case "none":
-            if path.is_dir():
+            if os.path.isdir(path):
                 return ["--perms", "0000", "--tmpfs", name, "--remount-ro", name]
             return ["--ro-bind", "/dev/null", name]

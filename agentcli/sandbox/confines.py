@@ -78,7 +78,7 @@ def confines(
     env: Mapping[str, str] | None = None,
 ) -> Confines:
     """What holds for a command in this workspace.  ``own`` are directories of the session that may be written."""
-    roots = [root.resolve() for root in workspace.roots if root.is_dir()]
+    roots = [root.resolve() for root in workspace.roots if os.path.isdir(root)]
     found: dict[Path, Access] = {}
     _set(found, "write", (*roots, *(_git_home(root) for root in roots), *wishes.write, *own))
     for root in roots:
@@ -95,7 +95,7 @@ def _set(found: dict[Path, Access], access: Access, paths: Iterable[Path]) -> No
     for path in paths:
         try:
             real = path.resolve()
-            if real.exists() and real != Path("/"):
+            if os.path.exists(real) and real != Path("/"):
                 found[real] = access
         except (OSError, RuntimeError):
             continue
@@ -117,14 +117,14 @@ def _settle(found: dict[Path, Access], root: Path) -> None:
     _set(found, "read", (claude, *(root / name for name in (*_TOP_FILES, *_EDITORS))))
     _set(found, "write", (claude / name for name in _WORKED_IN))
     git = root / ".git"
-    repository = git if git.is_dir() else _git_home(root)
+    repository = git if os.path.isdir(git) else _git_home(root)
     if repository != root:
         _set(found, "write", (repository,))
         _set(found, "read", (repository / "hooks", repository / "config", repository / "info" / "attributes"))
-    if git.is_file():
+    if os.path.isfile(git):
         _set(found, "read", (git,))
     missing = (claude, *((repository / "hooks",) if repository != root else ()))
-    found.update({path: "absent" for path in missing if not path.is_symlink() and not path.exists()})
+    found.update({path: "absent" for path in missing if not os.path.islink(path) and not os.path.exists(path)})
 
 
 def _homes_own(home: Path | None) -> list[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import mmap
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +55,7 @@ def describe(path: Path) -> SessionInfo | None:
     """``None`` for an empty file and one that can't be read."""
     try:
         stat = path.stat()
-        if not path.is_file() or stat.st_size == 0:
+        if not os.path.isfile(path) or stat.st_size == 0:
             return None
         with path.open("rb") as file:
             head = file.read(HEAD)

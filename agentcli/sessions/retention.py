@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -31,7 +32,7 @@ def remove(sessions: Iterable[Path]) -> list[str]:
         try:
             path.unlink(missing_ok=True)
             lock_path(path).unlink(missing_ok=True)
-            if path.with_suffix("").is_dir():
+            if os.path.isdir(path.with_suffix("")):
                 shutil.rmtree(path.with_suffix(""))
         except OSError as error:
             problems.append(f"{path}: {error.strerror or error}")

@@ -17,7 +17,7 @@ def git_root(directory: Path) -> Path | None:
     """
     here = directory.resolve()
     for candidate in (here, *here.parents):
-        if (candidate / ".git").exists():
+        if os.path.exists(candidate / ".git"):
             return candidate
     return None
 
@@ -29,7 +29,7 @@ def main_checkout(root: Path) -> Path:
     belong to a repository that is trusted.
     """
     marker = root / ".git"
-    if not marker.is_file():
+    if not os.path.isfile(marker):
         return root
     try:
         text = marker.read_text(encoding="utf-8")[:4096].strip()
@@ -48,7 +48,7 @@ def is_tracked(path: Path, root: Path) -> bool:
 
     Where that can't be told the answer is yes: what others may have written is then not taken for the user's own.
     """
-    if path.parent.is_symlink() or path.is_symlink():
+    if os.path.islink(path.parent) or os.path.islink(path):
         return True
     environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -111,7 +112,7 @@ def _flag_source(flag: str, cwd: Path) -> Source:
         return Source("flag", None, cwd, inline=flag)
     path = Path(flag).expanduser()
     path = path if path.is_absolute() else cwd / path
-    if not path.exists():
+    if not os.path.exists(path):
         raise UsageError(f"--settings: no file {path} (and the text is not a JSON object)")
     return Source("flag", path, path.parent)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -70,7 +71,7 @@ class Foreground:
 async def perform(shell: Shell, command: str, workspace: Workspace, how: Foreground) -> ToolResult:
     """Runs the line and makes its result.  ``ToolError`` if the shell can't be started."""
     notes = []
-    if not workspace.cwd.is_dir():
+    if not os.path.isdir(workspace.cwd):
         notes.append(f"{workspace.cwd} is gone; ran in {workspace.start}")
         workspace.cwd = workspace.start
     live = LiveOutput(how.output)

@@ -205,7 +205,7 @@ class Shell:
 
     def _home(self) -> Path:
         home = user_home(self._base())
-        return home if home is not None and home.is_dir() else Path("/")
+        return home if home is not None and os.path.isdir(home) else Path("/")
 
     def _has_startup_file(self) -> bool:
         env = self._base()

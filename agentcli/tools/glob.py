@@ -40,8 +40,8 @@ class Glob(BuiltinTool[GlobParams]):
         start = search_directory(params.path, ctx.workspace)
         root, rest = _split(params.pattern, start, ctx.workspace)
         if not rest:
-            found = [root] if root.is_file() else []
-        elif root.is_dir():
+            found = [root] if os.path.isfile(root) else []
+        elif os.path.isdir(root):
             found = [root / name for name in await self._searcher.list_files(root, glob=rest)]
         else:
             found = []
@@ -52,9 +52,9 @@ class Glob(BuiltinTool[GlobParams]):
 def search_directory(name: str, workspace: Workspace) -> Path:
     """``ToolError`` if it is no directory."""
     path = locate(name, workspace) if name else workspace.cwd
-    if not path.is_dir():
+    if not os.path.isdir(path):
         shown = spell(path, workspace)
-        raise ToolError(f"{shown} is a file, not a directory." if path.exists() else f"{shown} does not exist.")
+        raise ToolError(f"{shown} is a file, not a directory." if os.path.exists(path) else f"{shown} does not exist.")
     return path
 
 
@@ -64,7 +64,7 @@ def _split(pattern: str, start: Path, workspace: Workspace) -> tuple[Path, str]:
         raise ToolError("The pattern is empty. Give one such as **/*.py.")
     if not has_magic(pattern):
         path = locate(pattern, workspace) if pattern.startswith(("/", "~/")) else start / pattern
-        return (path, "") if "/" in pattern or path.exists() else (start, pattern)
+        return (path, "") if "/" in pattern or os.path.exists(path) else (start, pattern)
     segments = pattern.split("/")
     count = next(i for i, segment in enumerate(segments) if has_magic(segment))
     literal, rest = "/".join(segments[:count]), "/".join(segments[count:])

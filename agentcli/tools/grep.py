@@ -64,7 +64,7 @@ class Grep(BuiltinTool[GrepParams]):
 async def _find(params: GrepParams, path: Path, ctx: ToolContext, searcher: Searcher) -> tuple[list[Found], Answer]:
     """What was found, by path, spelled as the tools take it."""
     query = _query(params)
-    if path.is_dir():
+    if os.path.isdir(path):
         directory, allowed = path, None
         if params.glob:
             allowed = set(await searcher.list_files(path, glob=params.glob, type=params.type))

@@ -82,7 +82,7 @@ def _listing(directory: Path) -> str:
 
 def _missing(path: Path, name: str, workspace: Workspace) -> str:
     text = f"{name} does not exist."
-    if path.is_symlink():
+    if os.path.islink(path):
         return f"{name} is a link to {clean(os.readlink(path))}, which does not exist."
     parent = path.parent
     if not os.path.isdir(parent):

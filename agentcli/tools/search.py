@@ -75,7 +75,7 @@ def ripgrep() -> str | None:
 
     name = "rg.exe" if os.name == "nt" else "rg"
     ours = Path(sysconfig.get_path("scripts")) / name
-    return str(ours) if ours.is_file() else shutil.which("rg")
+    return str(ours) if os.path.isfile(ours) else shutil.which("rg")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,8 @@ class Searcher:
     async def search(self, query: Query, directory: Path) -> Answer:
         """Runs the search in ``directory``.  ``ToolError`` with the child's own words for a wrong pattern or type, and
         when the time is up."""
+        if not os.access(directory, os.R_OK | os.X_OK):
+            raise ToolError(f"{directory} can't be searched: Permission denied.")
         child = await asyncio.create_subprocess_exec(
             *self.arguments(query, directory),
             cwd=directory,

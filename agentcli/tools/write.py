@@ -85,7 +85,7 @@ async def _create(content: str, path: Path, name: str, ctx: ToolContext) -> Tool
         real = await asyncio.to_thread(create_file, path, data)
     ctx.seen.note(real, data, whole=True)
     summary = plural(_count(content), "line")
-    through = f", the target of the link {name}" if path.is_symlink() else ""
+    through = f", the target of the link {name}" if os.path.islink(path) else ""
     said = f"Created {spell(real, ctx.workspace) if through else name}{through} ({summary})."
     display = DiffDisplay(name, None, content, summary)
     return ToolResult((TextBlock(said),), display, touched=(real,), changed=(real,))

@@ -105,7 +105,7 @@ async def _ran(handler: Handler, payload: str, means: HookMeans, seconds: float)
     cwd = means.cwd()
     finished = await means.processes.run(
         _command(handler, means.project),
-        cwd if cwd.is_dir() else means.project,
+        cwd if os.path.isdir(cwd) else means.project,
         env=_environment(handler, means),
         stdin=(payload + "\n").encode("utf-8", "replace"),
         stderr="collect",
