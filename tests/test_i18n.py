@@ -26,6 +26,8 @@ BUILT = (
     "kind.",
     "column.",
     "window.",
+    "mcp.state.",
+    "memory.when.",
 )
 """Prefixes of keys that are put together in code."""
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from agentcli.commands.base import Command, CommandContext, CommandResult
-from agentcli.commands.skills import NOTHING_READ
 from agentcli.extend.agents import AgentDefinition
 from agentcli.extend.room import Extensions
+from agentcli.i18n import IN_ENGLISH, Texts
 from agentcli.text import one_line
 
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
     room: Extensions | None = getattr(context.session, "extensions", None)
     if room is None:
-        return CommandResult(NOTHING_READ)
+        return CommandResult(context.texts("extensions.off"))
     room.refresh()
+    t = context.texts
     if arguments:
-        return CommandResult(details(room.agent(arguments)))
-    lines = ["**Agents**", "", *(_line(agent) for agent in room.agents.values())]
+        return CommandResult(details(room.agent(arguments), t))
+    lines = [f"**{t('agents.agents')}**", "", *(_line(agent) for agent in room.agents.values())]
     if room.warnings:
-        lines += ["", "**Not loaded, or worth a look**", "", *(f"- `{w}`" for w in room.warnings)]
+        lines += ["", f"**{t('extensions.warnings')}**", "", *(f"- `{w}`" for w in room.warnings)]
     return CommandResult("\n".join(lines))
 
 
@@ -27,27 +28,27 @@ def _line(agent: AgentDefinition) -> str:
     return f"- `{agent.name}`: {one_line(agent.description, 160)} ({facts})"
 
 
-def details(agent: AgentDefinition) -> str:
+def details(agent: AgentDefinition, t: Texts = IN_ENGLISH) -> str:
     """Everything about one agent, as Markdown."""
     facts = [
-        ("from", str(agent.path) if agent.scope not in ("built-in", "session") else agent.scope),
-        ("tools", "all" if agent.tools is None else ", ".join(agent.tools) or "none"),
-        ("without", ", ".join(agent.disallowed_tools)),
-        ("model", agent.model or "as the session"),
-        ("effort", agent.effort or ""),
-        ("permission mode", agent.permission_mode or ""),
-        ("turns", str(agent.max_turns or "")),
-        ("skills", ", ".join(agent.skills)),
-        ("memory", agent.memory or ""),
-        ("isolation", agent.isolation or ""),
-        ("hooks", ", ".join(agent.hooks)),
-        ("MCP servers", ", ".join(s if isinstance(s, str) else ", ".join(s) for s in agent.mcp_servers)),
-        ("in the background", "always" if agent.background else ""),
-        ("color", agent.color),
-        ("first prompt", one_line(agent.initial_prompt, 160)),
+        (t("agents.from"), str(agent.path) if agent.scope not in ("built-in", "session") else agent.scope),
+        (t("agents.tools"), t("agents.all") if agent.tools is None else ", ".join(agent.tools) or t("agents.none")),
+        (t("agents.without"), ", ".join(agent.disallowed_tools)),
+        (t("agents.model"), agent.model or t("agents.session")),
+        (t("agents.effort"), agent.effort or ""),
+        (t("agents.mode"), agent.permission_mode or ""),
+        (t("agents.turns"), str(agent.max_turns or "")),
+        (t("agents.skills"), ", ".join(agent.skills)),
+        (t("agents.memory"), agent.memory or ""),
+        (t("agents.isolation"), agent.isolation or ""),
+        (t("agents.hooks"), ", ".join(agent.hooks)),
+        (t("agents.servers"), ", ".join(s if isinstance(s, str) else ", ".join(s) for s in agent.mcp_servers)),
+        (t("agents.background"), t("agents.always") if agent.background else ""),
+        (t("agents.color"), agent.color),
+        (t("agents.first"), one_line(agent.initial_prompt, 160)),
     ]
     lines = [f"- {name}: {value}" for name, value in facts if value]
-    parts = [f"**{agent.name}**: {agent.description}", "\n".join(lines), agent.body or "(the default agent prompt)"]
+    parts = [f"**{agent.name}**: {agent.description}", "\n".join(lines), agent.body or t("agents.default")]
     return "\n\n".join(parts)
 
 

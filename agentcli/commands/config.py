@@ -14,18 +14,18 @@ SCOPE = "user"
 async def run(context: CommandContext, arguments: str) -> CommandResult:
     from agentcli.runtime.configure import write_setting
 
-    world = context.session.world
+    world, t = context.session.world, context.texts
     key, given, text = (part.strip() for part in arguments.partition("="))
     if given:
         value, path = write_setting(world, key, text, scope=SCOPE)
         shown = json.dumps(value, ensure_ascii=False)
-        return CommandResult(f"`{key}` = `{shown}` in `{path}`; it holds from the next message on.")
+        return CommandResult(t("config.set", name=key, value=shown, path=path))
     values = world.settings.values()
     if key:
         values = tuple(v for v in values if v.key == key or v.key.startswith(f"{key}."))
         if not values:
-            raise UserError(f"{key} is not set in any settings file. /config lists what is set.")
-    return CommandResult("\n".join(map(_line, values)) or "No settings are set; defaults are used.")
+            raise UserError(t("config.unset", name=key))
+    return CommandResult("\n".join(map(_line, values)) or t("config.none"))
 
 
 def _line(value: Value) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from agentcli.commands.base import Command, CommandContext, CommandResult
 
+_STATES = {"note": "doctor.note", "missing": "doctor.missing"}
+
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
     from agentcli.runtime.doctor import examine
 
-    lines = []
-    for found in await examine(context.session.workspace.start):
+    lines, t = [], context.texts
+    for found in await examine(context.session.workspace.start, t):
         todo = f" → {found.todo}" if found.todo else ""
-        state = "" if found.state == "ok" else f"{found.state.upper()}: "
+        state = "" if found.state == "ok" else f"{t(_STATES[found.state])}: "
         lines.append(f"- **{found.topic}:** {state}`{found.text}`{todo}")
     return CommandResult("\n".join(lines))
 

@@ -5,35 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentcli.commands.base import Command, CommandContext, CommandResult
-from agentcli.commands.skills import NOTHING_READ
 from agentcli.extend.hooks import EVENTS, Handler, HookRoom
 from agentcli.extend.hooks.config import TOOL_EVENTS
 from agentcli.extend.hooks.running import seconds_of
 from agentcli.extend.room import Extensions
+from agentcli.i18n import IN_ENGLISH, Texts
 
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
     room: Extensions | None = getattr(context.session, "extensions", None)
     if room is None or not isinstance(room.hooks, HookRoom):
-        return CommandResult(NOTHING_READ if room is None else "No hooks run in this session.")
-    return CommandResult(listing(room.hooks, arguments))
+        return CommandResult(context.texts("extensions.off" if room is None else "hooks.off"))
+    return CommandResult(listing(room.hooks, arguments, context.texts))
 
 
-def listing(hooks: HookRoom, tool: str = "") -> str:
+def listing(hooks: HookRoom, tool: str = "", t: Texts = IN_ENGLISH) -> str:
     """Markdown: the hooks by event in the order in which they are declared; with a tool only those that would run for
     its calls."""
     parts: list[str] = []
     for event in EVENTS:
         handlers = _of(hooks, event, tool)
         if handlers:
-            parts.append("\n".join([f"**{event}**", "", *_lines(handlers)]))
+            parts.append("\n".join([f"**{event}**", "", *_lines(handlers, t)]))
     config = hooks.config
     if not parts:
-        parts.append(f"No hook runs for {tool}." if tool else "There are no hooks. They stand in settings, `hooks`.")
+        parts.append(t("hooks.none_for", tool=tool) if tool else t("hooks.none"))
     if config.off:
-        parts.append(f"Note: {config.off}.")
+        parts.append(t("hooks.note", text=config.off))
     if config.warnings:
-        parts.append("\n".join(["**Ignored**", "", *(f"- `{w}`" for w in config.warnings)]))
+        parts.append("\n".join([f"**{t('hooks.ignored')}**", "", *(f"- `{w}`" for w in config.warnings)]))
     return "\n\n".join(parts)
 
 
@@ -43,11 +43,11 @@ def _of(hooks: HookRoom, event: str, tool: str) -> tuple[Handler, ...]:
     return tuple(h for h in hooks.config.handlers if h.event == event)
 
 
-def _lines(handlers: tuple[Handler, ...]) -> Iterator[str]:
+def _lines(handlers: tuple[Handler, ...], t: Texts) -> Iterator[str]:
     for handler in handlers:
-        about = f" for `{handler.matcher}`" if handler.matcher else ""
-        only = f" if `{handler.condition}`" if handler.condition else ""
-        how = "in the background" if handler.background else f"{seconds_of(handler):g} s at most"
+        about = t("hooks.for", matcher=f"`{handler.matcher}`") if handler.matcher else ""
+        only = t("hooks.if", condition=f"`{handler.condition}`") if handler.condition else ""
+        how = t("hooks.background") if handler.background else t("hooks.most", seconds=f"{seconds_of(handler):g}")
         yield f"- {handler.kind} `{handler.label}`{about}{only} ({how}; {handler.source})"
 
 

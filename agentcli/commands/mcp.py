@@ -8,24 +8,25 @@ from collections.abc import Awaitable, Callable, Iterable
 from agentcli.commands.base import Command, CommandContext, CommandResult
 from agentcli.errors import UserError
 from agentcli.events import Notice
+from agentcli.i18n import Texts
 from agentcli.mcp import McpRoom, ServerStatus
 from agentcli.messages import TextBlock
 from agentcli.ports.frontend import UserInput
-from agentcli.text import one_line, plural
+from agentcli.text import one_line
 
-USAGE = "Use /mcp, /mcp NAME, or /mcp reconnect|enable|disable|approve|reject NAME."
 SIGNS = {"connected": "✓", "pending": "…", "needs-auth": "!", "failed": "✗", "disabled": "–"}
 WAIT = 30.0
 
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
+    t = context.texts
     room: McpRoom | None = getattr(context.session, "mcp", None)
     if room is None or not room.statuses():
-        return CommandResult("No MCP servers are configured. Add one with `agentcli mcp add`.")
+        return CommandResult(t("mcp.none"))
     word, _, rest = arguments.partition(" ")
     name = rest.strip()
     if not name:
-        return CommandResult(listing(room) if not word else detail(room, word))
+        return CommandResult(listing(room, t) if not word else detail(room, word, t))
     match word:
         case "reconnect":
             await room.manager.reconnect(name)
@@ -39,35 +40,35 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
             room.approve(name, approved=word == "approve")
             await room.manager.wait(WAIT, [name])
         case _:
-            raise UserError(f"/mcp {arguments}: there is no such thing. {USAGE}")
-    return CommandResult(_line(_status(room, name)))
+            raise UserError(f"{t('mcp.unknown', given=arguments)} {t('mcp.usage')}")
+    return CommandResult(_line(_status(room, name, t), t))
 
 
-def listing(room: McpRoom) -> str:
+def listing(room: McpRoom, t: Texts) -> str:
     """Every server with its state, and what waits for an answer, as Markdown."""
-    parts = ["\n".join(_line(s) for s in room.statuses())]
+    parts = ["\n".join(_line(s, t) for s in room.statuses())]
     waiting = room.waiting()
     if waiting:
-        lines = [f"- `{e.name}` runs `{e.where}`: /mcp approve {e.name}, or /mcp reject {e.name}" for e in waiting]
-        parts.append("They came with the project and don't run before you approve them:\n\n" + "\n".join(lines))
+        lines = [f"- {t('mcp.approve', name=e.name, where=e.where)}" for e in waiting]
+        parts.append(f"{t('mcp.waiting')}\n\n" + "\n".join(lines))
     logins = [s.name for s in room.statuses() if s.state == "needs-auth"]
     if logins:
-        parts.append("Log in with `agentcli mcp login NAME`, then /mcp reconnect NAME.")
-    return "\n\n".join([*parts, f"More of one: /mcp NAME. {USAGE}"])
+        parts.append(t("mcp.login"))
+    return "\n\n".join([*parts, f"{t('mcp.more')} {t('mcp.usage')}"])
 
 
-def detail(room: McpRoom, name: str) -> str:
+def detail(room: McpRoom, name: str, t: Texts) -> str:
     """One server: state, origin, tools, the end of its log."""
-    status = _status(room, name)
+    status = _status(room, name, t)
     rows = [
-        ("State", f"{status.state}{': ' + status.reason if status.reason else ''}"),
-        ("From", f"{status.scope}, {status.origin}"),
-        ("Runs" if status.transport == "stdio" else "Address", f"`{status.where}`" if status.where else ""),
-        ("Calls itself", status.version),
-        ("Tools", ", ".join(f"`{t}`" for t in room.tools.names_of(name))),
-        ("Prompts", ", ".join(f"`/{p.name}`" for p in room.prompts() if p.server == name)),
-        ("Resources", str(status.resources) if status.resources else ""),
-        ("Log", f"`{status.log}`" if status.log else ""),
+        (t("mcp.state"), f"{_state(status, t)}{': ' + status.reason if status.reason else ''}"),
+        (t("mcp.from"), f"{status.scope}, {status.origin}"),
+        (t("mcp.runs" if status.transport == "stdio" else "mcp.address"), f"`{status.where}`" if status.where else ""),
+        (t("mcp.version"), status.version),
+        (t("mcp.tools"), ", ".join(f"`{tool}`" for tool in room.tools.names_of(name))),
+        (t("mcp.prompts"), ", ".join(f"`/{p.name}`" for p in room.prompts() if p.server == name)),
+        (t("mcp.resources"), str(status.resources) if status.resources else ""),
+        (t("mcp.log"), f"`{status.log}`" if status.log else ""),
     ]
     text = "\n".join(f"- **{label}:** {value}" for label, value in rows if value)
     tail = room.log_tail(name)[-15:]
@@ -91,15 +92,16 @@ def late_prompt(room: McpRoom | None, name: str) -> Command | None:
         return None
 
     async def wait(context: CommandContext, arguments: str) -> CommandResult:
-        status = _status(room, server)
+        t = context.texts
+        status = _status(room, server, t)
         if status.state in ("pending", "connected"):
-            context.session.events.emit(Notice("info", context.texts("mcp.connecting", name=server), "mcp"))
+            context.session.events.emit(Notice("info", t("mcp.connecting", name=server), "mcp"))
             await room.wait_named(name)
             await room.between_steps()  # its prompts are listed once it is connected
-            status = _status(room, server)
+        status = _status(room, server, t)
         if status.state != "connected":
-            why = f"{status.state}: {status.reason}" if status.reason else status.state
-            raise UserError(f"/{name}: the MCP server {server} is not connected ({why}). See /mcp {server}.")
+            why = f"{_state(status, t)}: {status.reason}" if status.reason else _state(status, t)
+            raise UserError(t("mcp.unconnected", name=name, server=server, why=why))
         return await _saying(room, name)(context, arguments)
 
     return Command(name, "", wait)
@@ -114,18 +116,22 @@ def _saying(room: McpRoom, name: str) -> Callable[[CommandContext, str], Awaitab
     return say
 
 
-def _status(room: McpRoom, name: str) -> ServerStatus:
+def _status(room: McpRoom, name: str, t: Texts) -> ServerStatus:
     found = next((s for s in room.statuses() if s.name == name), None)
     if found is None:
         known = ", ".join(s.name for s in room.statuses())
-        raise UserError(f"There is no MCP server {name!r}. Configured: {known}. {USAGE}")
+        raise UserError(f"{t('mcp.no_server', name=name, known=known)} {t('mcp.usage')}")
     return found
 
 
-def _line(status: ServerStatus) -> str:
-    words: list[str] = [status.state]
+def _state(status: ServerStatus, t: Texts) -> str:
+    return t(f"mcp.state.{status.state}")
+
+
+def _line(status: ServerStatus, t: Texts) -> str:
+    words: list[str] = [_state(status, t)]
     if status.state == "connected":
-        words.append(plural(len(status.tools), "tool"))
+        words.append(t.count("count.tool", len(status.tools)))
     if status.reason:
         words.append(status.reason)
     return f"- {SIGNS[status.state]} `{status.name}`: {', '.join(words)}"

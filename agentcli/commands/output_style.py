@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from agentcli.commands.base import Command, CommandContext, CommandResult
-from agentcli.commands.skills import NOTHING_READ
 from agentcli.extend.output_styles import DEFAULT
 from agentcli.extend.room import Extensions
 from agentcli.ports.frontend import Choice
@@ -13,7 +12,7 @@ from agentcli.settings.edit import set_value
 async def run(context: CommandContext, arguments: str) -> CommandResult:
     room: Extensions | None = getattr(context.session, "extensions", None)
     if room is None:
-        return CommandResult(NOTHING_READ)
+        return CommandResult(context.texts("extensions.off"))
     room.refresh()
     now = room.output_style()
     current = now.name if now else DEFAULT

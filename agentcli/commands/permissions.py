@@ -14,18 +14,18 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
     if word == "test" and call.strip():
         return CommandResult(_test(context, call.strip()))
     if arguments:
-        raise UserError(f"/permissions {arguments}: give nothing, or: test Bash(COMMAND)")
-    gate = context.session.gate
-    lines = [f"Mode: **{gate.mode}** ({context.texts(f'mode.{gate.mode}')}), /mode changes it."]
+        raise UserError(context.texts("rules.usage", given=arguments))
+    gate, t = context.session.gate, context.texts
+    lines = [t("rules.mode", mode=gate.mode, about=t(f"mode.{gate.mode}"))]
     for behavior in _ORDER:
         found = [rule for rule in gate.rules if rule.behavior == behavior]
         if found:
             lines += ["", f"**{behavior}**", "", *(f"- `{rule.text}` ({rule.origin})" for rule in found)]
     if not gate.rules:
-        lines += ["", "There are no rules; the mode alone decides."]
+        lines += ["", t("rules.none")]
     roots = context.session.workspace.roots
-    lines += ["", "**Working directories**", "", *(f"- `{root}`" for root in roots)]
-    lines += [f"\n**Warning:** {text}" for text in gate.warnings]
+    lines += ["", f"**{t('rules.directories')}**", "", *(f"- `{root}`" for root in roots)]
+    lines += [f"\n**{t('rules.warning')}** {text}" for text in gate.warnings]
     return CommandResult("\n".join(lines))
 
 

@@ -7,33 +7,32 @@ from collections.abc import Iterable
 from agentcli.commands.base import Command, CommandContext, CommandResult
 from agentcli.extend.room import Extensions
 from agentcli.extend.skills import Skill
+from agentcli.i18n import IN_ENGLISH, Texts
 from agentcli.ports.frontend import UserInput
 from agentcli.text import one_line
-
-NOTHING_READ = "This session reads no extensions."
 
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
     room: Extensions | None = getattr(context.session, "extensions", None)
     if room is None:
-        return CommandResult(NOTHING_READ)
+        return CommandResult(context.texts("extensions.off"))
     room.refresh()
-    return CommandResult(listing(room))
+    return CommandResult(listing(room, context.texts))
 
 
-def listing(room: Extensions) -> str:
+def listing(room: Extensions, t: Texts = IN_ENGLISH) -> str:
     """Markdown: skills, commands, and what was left out."""
     parts = []
     if room.skills:
-        lines = [f"- {_called(s)}: {_words(s)}{_who(s, room)}" for s in room.skills.values()]
-        parts.append("\n".join(["**Skills**", "", *lines]))
+        lines = [f"- {_called(s)}: {_words(s, t)}{_who(s, room, t)}" for s in room.skills.values()]
+        parts.append("\n".join([f"**{t('skills.skills')}**", "", *lines]))
     if room.commands:
-        lines = [f"- {_called(c)}: {_words(c)} ({c.scope})" for c in room.commands.values()]
-        parts.append("\n".join(["**Commands**", "", *lines]))
+        lines = [f"- {_called(c)}: {_words(c, t)} ({c.scope})" for c in room.commands.values()]
+        parts.append("\n".join([f"**{t('skills.commands')}**", "", *lines]))
     if not parts:
-        parts.append("There are none. A skill is `.claude/skills/NAME/SKILL.md`, a command `.claude/commands/NAME.md`.")
+        parts.append(t("skills.none"))
     if room.warnings:
-        parts.append("\n".join(["**Not loaded, or worth a look**", "", *(f"- `{w}`" for w in room.warnings)]))
+        parts.append("\n".join([f"**{t('extensions.warnings')}**", "", *(f"- `{w}`" for w in room.warnings)]))
     return "\n\n".join(parts)
 
 
@@ -41,21 +40,21 @@ def _called(skill: Skill) -> str:
     return f"`/{skill.name} {skill.argument_hint}".rstrip() + "`"
 
 
-def _words(skill: Skill) -> str:
-    return one_line(skill.description, 160) or "no description"
+def _words(skill: Skill, t: Texts) -> str:
+    return one_line(skill.description, 160) or t("skills.undescribed")
 
 
-def _who(skill: Skill, room: Extensions) -> str:
+def _who(skill: Skill, room: Extensions, t: Texts) -> str:
     notes: list[str] = [skill.scope]
     visibility = room.visibility(skill.name)
     if visibility != "on":
         notes.append(visibility)
     elif not skill.by_model:
-        notes.append("only you start it")
+        notes.append(t("skills.by_user"))
     elif not skill.by_user:
-        notes.append("only the model starts it")
+        notes.append(t("skills.by_model"))
     if skill.paths:
-        notes.append(f"told with files that match {', '.join(skill.paths)}")
+        notes.append(t("skills.paths", patterns=", ".join(skill.paths)))
     return f" ({'; '.join(notes)})"
 
 
@@ -71,7 +70,7 @@ def _command(room: Extensions, skill: Skill) -> Command:
         found = await room.invoke(skill.name, arguments, by="user")
         return CommandResult(prompt=UserInput(found.text))
 
-    return Command(skill.name, _words(skill), call, argument_hint=skill.argument_hint)
+    return Command(skill.name, _words(skill, IN_ENGLISH), call, argument_hint=skill.argument_hint)
 
 
 COMMAND = Command("skills", "Show skills and custom commands", run, while_running=True)

@@ -12,6 +12,7 @@ from typing import Literal
 
 from agentcli import __version__
 from agentcli.errors import SetupError, UserError
+from agentcli.i18n import IN_ENGLISH, Texts
 from agentcli.paths import agentcli_home
 from agentcli.runtime.health import problems
 from agentcli.runtime.options import SessionOptions
@@ -30,47 +31,45 @@ class Finding:
     todo: str = ""
 
 
-async def examine(directory: Path) -> list[Finding]:
+async def examine(directory: Path, t: Texts = IN_ENGLISH) -> list[Finding]:
     """Looks at everything that a session in this directory would use.  Sends nothing."""
-    findings = [
-        Finding("ok", "agentcli", f"{__version__} on Python {sys.version.split()[0]} ({sys.platform})"),
-        _home(),
-    ]
+    python = sys.version.split()[0]
+    about = t("doctor.python", version=__version__, python=python, platform=sys.platform)
+    findings = [Finding("ok", "agentcli", about), _home(t)]
     try:
         world = read_world(SessionOptions(cwd=directory))
     except UserError as error:
-        return [*findings, Finding("missing", "settings", str(error), "mend the file that is named")]
-    findings += _settings(world)
+        return [*findings, Finding("missing", "settings", str(error), t("doctor.mend"))]
+    findings += _settings(world, t)
     # A run that is trusted reads more: its warnings are told before anybody trusts it.
     trusted = read_world(SessionOptions(cwd=directory, trust=True))
-    findings += [Finding("note", topic, text, "mend the file that is named") for topic, text in problems(trusted)]
-    findings.append(await _key(world))
-    findings += [_program(name, use, todo) for name, use, todo in _PROGRAMS]
-    findings += [*_sandbox(world), _ripgrep(), _terminal()]
+    findings += [Finding("note", topic, text, t("doctor.mend")) for topic, text in problems(trusted)]
+    findings.append(await _key(world, t))
+    findings += [
+        _program("git", t("doctor.git"), t("doctor.git.todo"), t),
+        _program("bash", t("doctor.bash"), t("doctor.bash.todo"), t),
+        *_sandbox(world, t),
+        _ripgrep(t),
+        _terminal(t),
+    ]
     return findings
 
 
-_PROGRAMS: tuple[tuple[str, str, str], ...] = (
-    ("git", "diffs, branches and the trust of a repository", "install git"),
-    ("bash", "the shell tool", "install bash, or set CLAUDE_CODE_SHELL to another shell"),
-)
-
-
-def _program(name: str, use: str, todo: str) -> Finding:
+def _program(name: str, use: str, todo: str, t: Texts) -> Finding:
     path = shutil.which(name)
-    return Finding("ok", name, path) if path else Finding("note", name, f"not found; needed for {use}", todo)
+    return Finding("ok", name, path) if path else Finding("note", name, t("doctor.not_found", use=use), todo)
 
 
-def _ripgrep() -> Finding:
+def _ripgrep(t: Texts) -> Finding:
     from agentcli.tools.search import ripgrep
 
     path = ripgrep()
     if path is None:
-        return Finding("note", "ripgrep", "not found; Grep and Glob use the slower built-in search", "install ripgrep")
+        return Finding("note", "ripgrep", t("doctor.ripgrep"), t("doctor.ripgrep.todo"))
     return Finding("ok", "ripgrep", str(path))
 
 
-def _sandbox(world: World) -> list[Finding]:
+def _sandbox(world: World, t: Texts) -> list[Finding]:
     """Only where one is wanted."""
     from agentcli.runtime.confining import sandbox_settings
     from agentcli.sandbox.mechanism import Missing, find_mechanism
@@ -81,39 +80,35 @@ def _sandbox(world: World) -> list[Finding]:
     found = find_mechanism(world.env, wish=str(settings.get("bwrapPath") or ""))
     if isinstance(found, Missing):
         fatal = settings.get("failIfUnavailable") is True
-        text = f"{found.reason}; " + ("no session starts without it" if fatal else "commands run without one")
+        text = f"{found.reason}; " + t("doctor.sandbox.fatal" if fatal else "doctor.sandbox.without")
         return [Finding("missing" if fatal else "note", "sandbox", text, found.todo)]
-    return [Finding("ok", "sandbox", f"{found.program}, tried")]
+    return [Finding("ok", "sandbox", t("doctor.sandbox.tried", program=found.program))]
 
 
-def _home() -> Finding:
+def _home(t: Texts) -> Finding:
     home = agentcli_home()
     if home is None:
-        return Finding(
-            "note", "AGENTCLI_HOME", "no home directory: sessions are not stored", "set HOME or AGENTCLI_HOME"
-        )
+        return Finding("note", "AGENTCLI_HOME", t("doctor.home.none"), t("doctor.home.none.todo"))
     place = next((p for p in (home, *home.parents) if os.path.exists(p)), home)
     if not os.access(place, os.W_OK):
-        return Finding(
-            "note", "AGENTCLI_HOME", f"{home} can't be written: sessions are not stored", f"make {place} writable"
-        )
+        locked, todo = t("doctor.home.locked", home=home), t("doctor.home.locked.todo", place=place)
+        return Finding("note", "AGENTCLI_HOME", locked, todo)
     return Finding("ok", "AGENTCLI_HOME", str(home))
 
 
-def _settings(world: World) -> list[Finding]:
+def _settings(world: World, t: Texts) -> list[Finding]:
     settings = world.settings
     read = [layer.source.label for layer in settings.layers if layer.exists and not layer.error]
-    findings = [Finding("ok", "settings", ", ".join(read) or "none; defaults are used")]
-    findings += [Finding("missing", "settings", text, "mend the file") for text in settings.errors]
+    findings = [Finding("ok", "settings", ", ".join(read) or t("doctor.settings.none"))]
+    findings += [Finding("missing", "settings", text, t("doctor.settings.mend")) for text in settings.errors]
     findings += [Finding("note", "settings", text) for text in settings.warnings]
-    findings += [Finding("note", "settings", f"unknown key: {text}; kept, without effect") for text in settings.unknown]
+    findings += [Finding("note", "settings", t("doctor.settings.unknown", name=text)) for text in settings.unknown]
     if not settings.trusted and any(layer.foreign and layer.exists for layer in settings.layers):
-        text = "this project is not trusted: of its settings only what restricts counts"
-        findings.append(Finding("note", "trust", text, "start agentcli here and answer the question, or use --trust"))
+        findings.append(Finding("note", "trust", t("doctor.trust"), t("doctor.trust.todo")))
     return findings
 
 
-async def _key(world: World) -> Finding:
+async def _key(world: World, t: Texts) -> Finding:
     from agentcli.model.connection import connect
     from agentcli.runtime.client import key_helper
 
@@ -124,18 +119,20 @@ async def _key(world: World) -> Finding:
         first, _, rest = str(error).partition("\n")
         return Finding("missing", "server", first, " ".join(rest.split()))
     where = connection.base_url or connection.provider
-    return Finding("ok", "server", f"{where} ({connection.provider}), key from {connection.key_source}")
+    told = t("doctor.server", where=where, provider=connection.provider, source=connection.key_source)
+    return Finding("ok", "server", told)
 
 
-def _terminal() -> Finding:
+def _terminal(t: Texts) -> Finding:
     checks: tuple[tuple[str, Callable[[], bool]], ...] = (
-        ("input is not a terminal", sys.stdin.isatty),
-        ("output is not a terminal", sys.stdout.isatty),
+        (t("doctor.terminal.input"), sys.stdin.isatty),
+        (t("doctor.terminal.output"), sys.stdout.isatty),
     )
     problems = [text for text, check in checks if not check()]
     term = os.environ.get("TERM", "")
     if problems:
-        return Finding("note", "terminal", "; ".join(problems) + ": only headless runs (-p) work here")
+        return Finding("note", "terminal", t("doctor.terminal.headless", problems="; ".join(problems)))
     if term in ("", "dumb"):
-        return Finding("note", "terminal", f"TERM={term or 'unset'}: plain lines without colour or keys")
-    return Finding("ok", "terminal", f"TERM={term}, {shutil.get_terminal_size().columns} columns")
+        return Finding("note", "terminal", t("doctor.terminal.dumb", term=term or t("doctor.terminal.unset")))
+    columns = shutil.get_terminal_size().columns
+    return Finding("ok", "terminal", t("doctor.terminal", term=term, columns=columns))

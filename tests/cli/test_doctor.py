@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from agentcli.cli.doctor import run_doctor
+from agentcli.i18n import Texts
+from agentcli.runtime.doctor import examine
 
 BROKEN = {
     "mcp": (".mcp.json", '{\n "mcpServers": {\n  "a": {"command": 3}\n }\n}', 3),
@@ -50,3 +52,10 @@ def test_a_style_that_there_is_not_is_named(project: Path, capsys: pytest.Captur
     write(project, ".claude/settings.json", '{"outputStyle": "nosuch"}')
     run_doctor(as_json=False)
     assert "output style 'nosuch'" in capsys.readouterr().out
+
+
+async def test_the_findings_are_told_in_korean_too(project: Path) -> None:
+    found = {f.topic: f for f in await examine(project, Texts("ko"))}
+    assert "Python" in found["agentcli"].text
+    assert found["settings"].text == "없음. 기본값을 씁니다"
+    assert found["terminal"].text.endswith(": 여기에서는 -p 실행만 됩니다")

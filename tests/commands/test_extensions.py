@@ -7,6 +7,7 @@ from pathlib import Path
 from agentcli.commands import agents, hooks, skills
 from agentcli.commands.registry import Registry
 from agentcli.extend.expand import Surroundings
+from agentcli.i18n import Texts
 from agentcli.ports.skills import InvokedSkill
 from tests.commands.test_commands import desk
 from tests.extend.worlds import agent, bench, command, extensions, skill, write
@@ -52,6 +53,21 @@ async def test_skills_are_slash_commands(project: Path) -> None:
         assert styled.prompt.text.endswith("Write short.")
         assert (await run("clear")).prompt is None
     assert [(s.name, s.allowed_tools) for s in started] == [("deploy", ()), ("style", ("Read",))]
+
+
+async def test_what_stands_in_files_is_told_in_korean(project: Path, golden) -> None:
+    skill(project, "careful", disable_model_invocation="true", description="Handle with care")
+    agent(project, "tester", tools="Read", model="haiku", description="Runs the tests.")
+    korean, settings = Texts("ko"), {"Stop": [{"hooks": [{"command": "./guard", "async": True}]}]}
+    async with bench(project, settings) as run:
+        found = extensions(project)
+        told = [
+            skills.listing(found, korean),
+            agents.details(found.agent("tester"), korean),
+            hooks.listing(run.room, "", korean),
+            hooks.listing(run.room, "Read", korean),
+        ]
+    golden("extensions.ko.md", "\n\n".join(told).replace(str(project), "/p") + "\n")
 
 
 def test_agents(project: Path) -> None:

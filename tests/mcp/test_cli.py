@@ -23,6 +23,7 @@ from agentcli.cli.mcp_new import NewServer
 from agentcli.commands.base import CommandContext
 from agentcli.commands.mcp import COMMAND, run
 from agentcli.errors import SetupError, UsageError, UserError
+from agentcli.i18n import Texts
 from agentcli.mcp import McpRoom
 from agentcli.settings.trust import TrustStore, project_of
 from tests.mcp.world import World, processes_with, tool
@@ -142,8 +143,8 @@ class Session:
     mcp: McpRoom
 
 
-async def said(room: McpRoom, arguments: str = "") -> str:
-    context = CommandContext(cast("Any", Session(room)), cast("Any", None))
+async def said(room: McpRoom, arguments: str = "", language: str = "en") -> str:
+    context = CommandContext(cast("Any", Session(room)), cast("Any", None), texts=Texts(language))
     return (await run(context, arguments)).text
 
 
@@ -154,6 +155,9 @@ async def test_the_command_shows_and_changes_servers(mcp: World) -> None:
         text = await said(room)
         assert "- ✓ `good`: connected, 2 tools" in text
         assert "- ✗ `bad`: failed, not found: no-such-program-xyz" in text
+        korean = await said(room, language="ko")
+        assert "- ✓ `good`: 연결됨, 도구 2개" in korean
+        assert korean.endswith("/mcp 이름, /mcp reconnect|enable|disable|approve|reject 이름 중에서 쓰세요.")
         shown = await said(room, "good")
         assert "- **Tools:** `mcp__good__read`, `mcp__good__write`" in shown
         assert "a word of warning" in shown

@@ -86,8 +86,6 @@ TEXTS: Mapping[str, str] = {
     "remember.message": "Nowhere: send it to the agent as a message",
     "remember.added": "Added to `{path}`.",
     "remember.nothing": "Nothing was added.",
-    # Commands
-    "mcp.connecting": "{name} is still connecting; Esc stops the waiting.",
     # Failures
     "resume.impossible": "This session can't be left for another one here",
     "resume.plain": "Start anew with it: agentcli --resume {id}",

@@ -86,7 +86,6 @@ TEXTS: Mapping[str, str] = {
     "remember.message": "저장하지 않고 에이전트에게 메시지로 보내기",
     "remember.added": "`{path}`에 추가했습니다.",
     "remember.nothing": "아무것도 추가하지 않았습니다.",
-    "mcp.connecting": "{name} 서버에 아직 연결하는 중입니다. Esc를 누르면 그만 기다립니다.",
     "resume.impossible": "여기에서는 다른 세션으로 옮길 수 없습니다",
     "resume.plain": "다음 명령으로 이어서 시작하세요: agentcli --resume {id}",
     "resume.earlier": "… 이전 메시지 {count}개",
