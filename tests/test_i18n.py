@@ -46,7 +46,9 @@ def test_a_language_has_every_text_with_the_same_placeholders(language: str) -> 
 
 def test_every_key_is_used_and_every_used_key_exists() -> None:
     code = "\n".join(
-        p.read_text() for folder in ("ui", "commands", "cli", "model", "runtime") for p in (ROOT / folder).rglob("*.py")
+        p.read_text()
+        for folder in ("ui", "commands", "cli", "model", "runtime", "modes")
+        for p in (ROOT / folder).rglob("*.py")
     )
     mentioned = set(re.findall(r"""["'](\w+(?:[.-][\w-]+)+)["']""", code))
     unused = [key for key in ENGLISH if key not in mentioned and f'"{key}"' not in code and not key.startswith(BUILT)]

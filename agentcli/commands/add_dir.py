@@ -10,18 +10,18 @@ from agentcli.ports.permissions import PermissionUpdate
 
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
-    workspace = context.session.workspace
+    workspace, t = context.session.workspace, context.texts
     if not arguments:
         roots = "\n".join(f"- `{root}`" for root in workspace.roots)
-        return CommandResult(f"The agent works in:\n\n{roots}\n\nAdd one: /add-dir PATH")
+        return CommandResult(f"{t('directories.are')}\n\n{roots}\n\n{t('directories.add')}")
     path = workspace.resolve(arguments)
     if not os.path.isdir(path):
-        raise UserError(f"{path} is not a directory.")
+        raise UserError(t("directories.none", path=path))
     real = path.resolve()
     if workspace.contains(real):
-        return CommandResult(f"`{real}` is among the working directories already.")
+        return CommandResult(t("directories.known", path=real))
     context.session.gate.apply((PermissionUpdate("addDirectories", directories=(str(real),)),))
-    return CommandResult(f"The agent may work in `{real}` for the rest of this session.")
+    return CommandResult(t("directories.added", path=real))
 
 
 COMMAND = Command("add-dir", "Let the agent work in another directory", run, argument_hint="PATH")

@@ -8,7 +8,7 @@ from agentcli.errors import UserError
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
     if not arguments:
-        raise UserError("/btw needs a question: /btw what was the name of that flag?")
+        raise UserError(context.texts("btw.usage"))
     return CommandResult(await context.session.ask_aside(arguments))
 
 

@@ -9,44 +9,39 @@ from typing import TYPE_CHECKING
 
 from agentcli.commands.base import Command, CommandContext, CommandResult
 from agentcli.errors import UserError
+from agentcli.i18n import Texts
 
 if TYPE_CHECKING:
     from agentcli.agent.compact import CompactPreview
 
-_NOTHING = "There is nothing to summarise yet."
-
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
+    t = context.texts
     option, _, rest = arguments.strip().partition(" ")
     match option:
         case "--preview":
             preview = await context.session.agent.compact_preview(rest.strip())
-            return CommandResult(_shown(preview) if preview else _NOTHING)
+            return CommandResult(_shown(preview, t) if preview else t("compact.nothing"))
         case "--undo" if not rest.strip():
-            return CommandResult(_undone(context.session.undo_compaction()))
+            return CommandResult(_undone(context.session.undo_compaction(), t))
         case _ if option.startswith("--"):
-            raise UserError(f"/compact does not know {arguments!r}. It takes words, --preview [words], or --undo.")
+            raise UserError(t("compact.usage", given=arguments))
         case _:
-            return CommandResult("" if await context.session.compact(arguments) else _NOTHING)
+            return CommandResult("" if await context.session.compact(arguments) else t("compact.nothing"))
 
 
-def _undone(tokens: int | None) -> str:
+def _undone(tokens: int | None, t: Texts) -> str:
     if tokens is None:
-        return "There is no compaction to take back."
-    return (
-        f"The conversation from before the compaction is back (about {tokens:,} tokens). What was said since is no "
-        "longer part of it; the session file keeps it."
-    )
+        return t("compact.no_undo")
+    return t("compact.undone", tokens=f"{tokens:,}")
 
 
-def _shown(preview: CompactPreview) -> str:
+def _shown(preview: CompactPreview, t: Texts) -> str:
     from agentcli.model.report import table
 
     rows = [(words.replace("|", "\\|"), f"~{count:,}") for words, count in preview.kept]
-    head = (
-        f"**~{preview.before:,} tokens would become a summary and ~{preview.kept_tokens:,} tokens kept word for word.**"
-        f" The request for the summary has ~{preview.sent:,} tokens: all that was sent before and this instruction."
-    )
+    figures = {"before": preview.before, "kept": preview.kept_tokens, "sent": preview.sent}
+    head = t("compact.preview", **{name: f"{count:,}" for name, count in figures.items()})
     lines = [
         head,
         "",
@@ -54,9 +49,9 @@ def _shown(preview: CompactPreview) -> str:
         preview.instruction,
         "````",
         "",
-        *(table(("kept beside the summary", "tokens"), rows) if rows else ["Nothing is kept beside the summary."]),
+        *(table((t("compact.kept"), t("column.tokens")), rows) if rows else [t("compact.kept.none")]),
         "",
-        "Nothing was changed. `/compact` does it; `/compact --undo` takes it back.",
+        t("compact.unchanged"),
     ]
     return "\n".join(lines)
 

@@ -17,12 +17,12 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
     answers = (m.text() for talk in talks for m in reversed(talk) if m.role == "assistant")
     answer = next((text for text in answers if text.strip()), "")
     if not answer:
-        raise UserError("There is no answer to copy yet.")
+        raise UserError(context.texts("copy.none"))
     if not arguments:
         return CommandResult(copy=answer.strip())
     blocks = [found[2] for found in _FENCE.finditer(answer)]
     if not arguments.isdecimal() or not 1 <= int(arguments) <= len(blocks):
-        raise UserError(f"/copy {arguments}: the last answer has {len(blocks)} code blocks; give a number from 1 on.")
+        raise UserError(context.texts("copy.usage", given=arguments, count=len(blocks)))
     return CommandResult(copy=blocks[int(arguments) - 1])
 
 

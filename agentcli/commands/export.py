@@ -12,20 +12,20 @@ from agentcli.errors import UserError
 async def run(context: CommandContext, arguments: str) -> CommandResult:
     from agentcli.sessions import load, to_json, to_markdown
 
-    session = context.session
+    session, t = context.session, context.texts
     found = next((info for info in session.store.list() if info.id == session.id), None)
     if found is None:
-        raise UserError("This session is not stored, so it can't be exported.")
+        raise UserError(t("export.unstored"))
     name = arguments or f"session-{session.id[:8]}.md"
     path = session.workspace.resolve(name)
-    if os.path.exists(path) and not await context.dialogs.confirm(f"{path} exists. Overwrite it?"):
-        return CommandResult("Nothing was written.")
+    if os.path.exists(path) and not await context.dialogs.confirm(t("export.overwrite", path=path)):
+        return CommandResult(t("export.nothing"))
     loaded = load(found.path)
     try:
         _write(path, to_json(loaded) if path.suffix == ".json" else to_markdown(loaded))
     except OSError as error:
-        raise UserError(f"{path} can't be written: {error.strerror or error}") from error
-    return CommandResult(f"Written to `{path}`.")
+        raise UserError(t("export.failed", path=path, error=error.strerror or error)) from error
+    return CommandResult(t("export.written", path=path))
 
 
 def _write(path: Path, text: str) -> None:

@@ -15,7 +15,7 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
     from agentcli.modes.loop import parse_loop
     from agentcli.runtime.options import Resume
 
-    plan, session = parse_loop(arguments), context.session
+    plan, session = parse_loop(arguments, context.texts), context.session
 
     def looping(options: SessionOptions) -> SessionOptions:
         return replace(options, loop=plan, resume=Resume(query=session.id, fork=True))

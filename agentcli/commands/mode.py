@@ -14,13 +14,15 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
     wanted: str | None = arguments
     if not arguments:
         choices = [Choice(m, m, t(f"mode.{m}")) for m in PERMISSION_MODES]
-        wanted = await context.dialogs.choose("Mode", choices, current=current)
+        wanted = await context.dialogs.choose(t("modes.mode"), choices, current=current)
     if not wanted:
-        return CommandResult(f"Mode: {current} ({t(f'mode.{current}')})")
+        return CommandResult(t("modes.now", mode=current, about=t(f"mode.{current}")))
     if wanted not in PERMISSION_MODES:
-        raise UserError(f"There is no mode {wanted!r}. There are: {', '.join(PERMISSION_MODES)}.")
+        raise UserError(t("modes.unknown", name=wanted, known=", ".join(PERMISSION_MODES)))
+    if wanted == "bypassPermissions" and not context.session.allow_bypass:
+        raise UserError(t("modes.bypass"))
     context.session.set_mode(wanted)
-    return CommandResult(f"Mode: {wanted} ({t(f'mode.{wanted}')})")
+    return CommandResult(t("modes.now", mode=wanted, about=t(f"mode.{wanted}")))
 
 
 COMMAND = Command("mode", "Change how permission is given", run, argument_hint="[mode]", while_running=True)

@@ -14,23 +14,21 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
     if room is None:
         return CommandResult(context.texts("extensions.off"))
     room.refresh()
+    t = context.texts
     now = room.output_style()
     current = now.name if now else DEFAULT
     wanted: str | None = arguments
     if not arguments:
-        choices = [Choice(DEFAULT, DEFAULT, "Nothing is added")]
+        choices = [Choice(DEFAULT, DEFAULT, t("style.default"))]
         choices += [Choice(s.name, s.name, s.description) for s in room.styles.values()]
-        wanted = await context.dialogs.choose("Output style", choices, current=current)
+        wanted = await context.dialogs.choose(t("style.which"), choices, current=current)
     if not wanted or wanted.lower() == current.lower():
-        return CommandResult(f"The output style stays {current}.")
+        return CommandResult(t("style.stays", name=current))
     style = room.output_style(wanted)
     name = style.name if style else DEFAULT
     path = next(s.path for s in context.session.world.files.sources if s.scope in ("local", "user") and s.path)
     set_value(path, "outputStyle", name)
-    return CommandResult(
-        f"The output style is {name} from the next conversation on (`{path}`). It stands in the system prompt, so "
-        "changing it in the middle would have everything read anew; /clear begins a new conversation now."
-    )
+    return CommandResult(t("style.chosen", name=name, path=path))
 
 
 COMMAND = Command("output-style", "Choose how the agent talks", run, argument_hint="[name]")

@@ -10,7 +10,7 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
     context.session.set_mode("plan")
     if arguments:
         return CommandResult(prompt=UserInput(arguments))
-    return CommandResult(f"Mode: plan ({context.texts('mode.plan')})")
+    return CommandResult(context.texts("modes.now", mode="plan", about=context.texts("mode.plan")))
 
 
 COMMAND = Command("plan", "Plan first: read and think, change nothing", run, argument_hint="[task]")

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
-    from agentcli.modes.select import NEEDED, proactive_active
+    from agentcli.modes.select import proactive_active
     from agentcli.runtime.options import Resume
 
     session = context.session
     if not proactive_active(session.world.features, active=True):
-        raise UserError(f"/proactive needs {NEEDED}")
+        raise UserError(context.texts("proactive.needs"))
 
     def alone(options: SessionOptions) -> SessionOptions:
         return replace(options, proactive=True, resume=Resume(query=session.id, fork=True))

@@ -20,9 +20,9 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
 
     room, t = context.session.memory, context.texts
     if not arguments:
-        raise UserError("Give the text: /remember TEXT")
+        raise UserError(t("remember.usage"))
     if room is None:
-        raise UserError("This session reads no memory files, so nothing was added.")
+        raise UserError(t("remember.off"))
     targets = note_targets(room.places)
     choices = [Choice(str(n), str(target.path), target.label) for n, target in enumerate(targets)]
     choices.append(Choice(MESSAGE, t("remember.message")))

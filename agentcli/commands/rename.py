@@ -8,9 +8,9 @@ from agentcli.errors import UserError
 
 async def run(context: CommandContext, arguments: str) -> CommandResult:
     if not arguments:
-        raise UserError("Give the title: /rename TITLE")
+        raise UserError(context.texts("rename.usage"))
     context.session.rename(arguments)
-    return CommandResult(f"This session is now “{arguments}”.")
+    return CommandResult(context.texts("rename.done", title=arguments))
 
 
 COMMAND = Command("rename", "Give this session a title", run, argument_hint="TITLE", while_running=True)

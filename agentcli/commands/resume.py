@@ -17,15 +17,15 @@ _SHOWN = 12
 async def run(context: CommandContext, arguments: str) -> CommandResult:
     from agentcli.sessions import search
 
-    session = context.session
+    session, t = context.session, context.texts
     others = [info for info in session.store.list() if info.id != session.id and info.first_prompt]
     found = search(others, arguments) if arguments else others
     if not found:
-        raise UserError(f"No session matches {arguments!r}." if arguments else "There is no earlier session here.")
+        raise UserError(t("resume.no_match", words=arguments) if arguments else t("resume.none"))
     if len(found) == 1 and arguments:
         return CommandResult(resume=found[0].id)
     choices = [Choice(i.id, i.label, _when(i.modified), partial(_preview, i.path)) for i in found[:_SHOWN]]
-    picked = await context.dialogs.choose("Go on with", choices)
+    picked = await context.dialogs.choose(t("resume.which"), choices)
     return CommandResult(resume=picked) if picked else CommandResult()
 
 

@@ -27,9 +27,9 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
         case "list":
             return CommandResult(_listing(known.values(), t))
         case "kill":
-            return CommandResult(await _end(context, _find(known, rest.strip())))
+            return CommandResult(await _end(context, _find(known, rest.strip(), t)))
         case _:
-            return await _shown(context, _find(known, word))
+            return await _shown(context, _find(known, word, t))
 
 
 Task = Job | AgentTask
@@ -49,9 +49,9 @@ def _known(context: CommandContext) -> dict[str, Task]:
     return {task.id: task for task in tasks}
 
 
-def _find(known: Mapping[str, Task], name: str) -> Task:
+def _find(known: Mapping[str, Task], name: str, t: Texts) -> Task:
     if name not in known:
-        raise UserError(f"There is no background task {name!r}. There are: {', '.join(known)}.")
+        raise UserError(t("tasks.unknown", name=name, known=", ".join(known)))
     return known[name]
 
 

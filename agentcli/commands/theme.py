@@ -20,7 +20,7 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
     if not wanted:
         return CommandResult()
     if wanted not in THEMES:
-        raise UserError(f"There is no theme {wanted!r}. There are: {', '.join(THEMES)}.")
+        raise UserError(t("theme.unknown", name=wanted, known=", ".join(THEMES)))
     path = next((s.path for s in files.sources if s.scope == "user" and s.path), None)
     if path is None:
         return CommandResult(t("theme.session", name=wanted), theme=wanted)

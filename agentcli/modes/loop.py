@@ -11,6 +11,7 @@ from typing import Literal
 
 from agentcli.errors import UsageError
 from agentcli.events import TurnFinished
+from agentcli.i18n import IN_ENGLISH, Texts
 from agentcli.ports.frontend import UserInput
 from agentcli.ports.sessions import Clock
 from agentcli.ports.turns import Turns
@@ -200,11 +201,11 @@ def parse_interval(text: str) -> float:
     return value
 
 
-def parse_loop(arguments: str) -> LoopPlan:
+def parse_loop(arguments: str, t: Texts = IN_ENGLISH) -> LoopPlan:
     """``[INTERVAL] PROMPT`` of ``/loop``.  ``UsageError`` without a prompt."""
     first, _, rest = arguments.strip().partition(" ")
     if _INTERVAL.fullmatch(first) and rest.strip():
         return LoopPlan(prompt=rest.strip(), interval=parse_interval(first))
     if not arguments.strip():
-        raise UsageError("/loop needs a prompt: /loop [INTERVAL] PROMPT, such as /loop 10m run the tests, mend one")
+        raise UsageError(t("loop.usage"))
     return LoopPlan(prompt=arguments.strip())

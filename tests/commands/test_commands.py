@@ -312,3 +312,60 @@ async def test_resume_offers_earlier_sessions(project: Path) -> None:
     session = await open_session(SessionOptions(cwd=project, resume=Resume(query=first)), client=client)
     assert session.id == first
     await session.close()
+
+
+KOREAN = (
+    "compact --undo",
+    "copy 7",
+    "rename",
+    "rename 새 제목",
+    "add-dir",
+    "add-dir nowhere",
+    "mode",
+    "mode plan",
+    "mode other",
+    "mode bypassPermissions",
+    "export talk.md",
+    "resume nothing like it",
+    "output-style",
+    "theme pink",
+    "loop",
+    "proactive",
+    "btw",
+    "todos",
+    "config nothing",
+    "permissions",
+    "permissions other",
+    "hooks",
+    "memory other",
+    "memory edit 9",
+    "mcp",
+    "context other",
+)
+
+
+async def test_commands_answer_in_korean(project: Path, golden) -> None:
+    told = []
+    async with desk(project) as run:
+        run.texts = Texts("ko")
+        told.append((await run("compact")).text)
+        await run.say()
+        for line in KOREAN:
+            run.dialogs.answers[:] = [None]
+            try:
+                answer = (await run(line)).text
+            except UserError as error:
+                answer = str(error)
+            told.append(
+                "\n\n".join(
+                    filter(
+                        None, [f"# {line}", *(title for title, *_ in run.dialogs.seen), *run.dialogs.questions, answer]
+                    )
+                )
+            )
+            run.dialogs.questions.clear()
+            run.dialogs.seen.clear()
+        preview = (await run("compact --preview")).text  # its figures depend on the directory
+        assert "| 요약과 함께 남는 것 | 토큰 |" in preview
+        assert preview.endswith("`/compact --undo`로 되돌립니다.")
+    golden("commands.ko.md", "\n\n".join(told).replace(str(project), "/p") + "\n")

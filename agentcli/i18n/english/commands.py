@@ -90,4 +90,59 @@ TEXTS: Mapping[str, str] = {
     "resume.impossible": "This session can't be left for another one here",
     "resume.plain": "Start anew with it: agentcli --resume {id}",
     "resume.earlier": "… {count} earlier messages",
+    # /compact
+    "compact.nothing": "There is nothing to summarise yet.",
+    "compact.usage": "/compact does not know {given!r}. It takes words, --preview [words], or --undo.",
+    "compact.no_undo": "There is no compaction to take back.",
+    "compact.undone": (
+        "The conversation from before the compaction is back (about {tokens} tokens). What was said since is no longer "
+        "part of it; the session file keeps it."
+    ),
+    "compact.preview": (
+        "**~{before} tokens would become a summary and ~{kept} tokens kept word for word.** The request for the "
+        "summary has ~{sent} tokens: all that was sent before and this instruction."
+    ),
+    "compact.kept": "kept beside the summary",
+    "compact.kept.none": "Nothing is kept beside the summary.",
+    "compact.unchanged": "Nothing was changed. `/compact` does it; `/compact --undo` takes it back.",
+    # Sessions
+    "resume.which": "Go on with",
+    "resume.no_match": "No session matches {words!r}.",
+    "resume.none": "There is no earlier session here.",
+    "export.unstored": "This session is not stored, so it can't be exported.",
+    "export.overwrite": "{path} exists. Overwrite it?",
+    "export.nothing": "Nothing was written.",
+    "export.failed": "{path} can't be written: {error}",
+    "export.written": "Written to `{path}`.",
+    "copy.none": "There is no answer to copy yet.",
+    "copy.usage": "/copy {given}: the last answer has {count} code blocks; give a number from 1 on.",
+    "rename.usage": "Give the title: /rename TITLE",
+    "rename.done": "This session is now “{title}”.",
+    # Places
+    "directories.are": "The agent works in:",
+    "directories.add": "Add one: /add-dir PATH",
+    "directories.none": "{path} is not a directory.",
+    "directories.known": "`{path}` is among the working directories already.",
+    "directories.added": "The agent may work in `{path}` for the rest of this session.",
+    # Ways of working
+    "style.which": "Output style",
+    "style.default": "Nothing is added",
+    "style.stays": "The output style stays {name}.",
+    "style.chosen": (
+        "The output style is {name} from the next conversation on (`{path}`). It stands in the system prompt, so "
+        "changing it in the middle would have everything read anew; /clear begins a new conversation now."
+    ),
+    "theme.unknown": "There is no theme {name!r}. There are: {known}.",
+    "modes.mode": "Mode",
+    "modes.now": "Mode: {mode} ({about})",
+    "modes.unknown": "There is no mode {name!r}. There are: {known}.",
+    "modes.bypass": "bypassPermissions has to be allowed at the start: --allow-dangerously-skip-permissions",
+    "loop.usage": "/loop needs a prompt: /loop [INTERVAL] PROMPT, such as /loop 10m run the tests, mend one",
+    "proactive.needs": (
+        "/proactive needs the feature PROACTIVE: AGENTCLI_FEATURE_PROACTIVE=1, or the setting features"
+    ),
+    "btw.usage": "/btw needs a question: /btw what was the name of that flag?",
+    "tasks.unknown": "There is no background task {name!r}. There are: {known}.",
+    "remember.usage": "Give the text: /remember TEXT",
+    "remember.off": "This session reads no memory files, so nothing was added.",
 }

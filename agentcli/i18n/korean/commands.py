@@ -89,4 +89,55 @@ TEXTS: Mapping[str, str] = {
     "resume.impossible": "여기에서는 다른 세션으로 옮길 수 없습니다",
     "resume.plain": "다음 명령으로 이어서 시작하세요: agentcli --resume {id}",
     "resume.earlier": "… 이전 메시지 {count}개",
+    "compact.nothing": "아직 요약할 것이 없습니다.",
+    "compact.usage": "/compact는 {given!r}을(를) 모릅니다. 중점을 둘 말, --preview [말], --undo 중에서 쓰세요.",
+    "compact.no_undo": "되돌릴 요약이 없습니다.",
+    "compact.undone": (
+        "요약하기 전의 대화로 되돌렸습니다(약 {tokens}토큰). 그 뒤에 오간 말은 대화에서 빠지지만 세션 파일에는 남아 "
+        "있습니다."
+    ),
+    "compact.preview": (
+        "**약 {before}토큰이 요약으로 바뀌고 약 {kept}토큰이 원문 그대로 남습니다.** 요약 요청은 약 {sent}토큰입니다: "
+        "지금까지 보낸 전부와 다음 지시문."
+    ),
+    "compact.kept": "요약과 함께 남는 것",
+    "compact.kept.none": "요약 외에 남는 것은 없습니다.",
+    "compact.unchanged": "아무것도 바꾸지 않았습니다. `/compact`로 실행하고 `/compact --undo`로 되돌립니다.",
+    "resume.which": "이어갈 세션",
+    "resume.no_match": "{words!r}에 맞는 세션이 없습니다.",
+    "resume.none": "여기에는 이전 세션이 없습니다.",
+    "export.unstored": "저장되지 않는 세션이라 내보낼 수 없습니다.",
+    "export.overwrite": "{path} 파일이 이미 있습니다. 덮어쓸까요?",
+    "export.nothing": "아무것도 쓰지 않았습니다.",
+    "export.failed": "{path}에 쓸 수 없습니다: {error}",
+    "export.written": "`{path}`에 저장했습니다.",
+    "copy.none": "아직 복사할 답변이 없습니다.",
+    "copy.usage": "/copy {given}: 마지막 답변의 코드 블록은 {count}개입니다. 1부터 번호를 쓰세요.",
+    "rename.usage": "제목을 붙이세요: /rename 제목",
+    "rename.done": "세션 제목: “{title}”",
+    "directories.are": "에이전트가 작업하는 곳:",
+    "directories.add": "추가: /add-dir 경로",
+    "directories.none": "{path}: 디렉터리가 아닙니다.",
+    "directories.known": "`{path}`: 이미 작업 디렉터리에 들어 있습니다.",
+    "directories.added": "이 세션이 끝날 때까지 `{path}`에서도 작업할 수 있습니다.",
+    "style.which": "출력 스타일",
+    "style.default": "아무것도 더하지 않음",
+    "style.stays": "출력 스타일은 그대로입니다: {name}",
+    "style.chosen": (
+        "다음 대화부터 출력 스타일: {name} (`{path}`에 저장). 시스템 프롬프트에 들어가므로 도중에 바꾸면 전부 다시 "
+        "읽어야 합니다. /clear로 지금 새 대화를 시작할 수 있습니다."
+    ),
+    "theme.unknown": "{name!r} 테마는 없습니다. 쓸 수 있는 것: {known}.",
+    "modes.mode": "모드",
+    "modes.now": "모드: {mode} ({about})",
+    "modes.unknown": "{name!r} 모드는 없습니다. 쓸 수 있는 것: {known}.",
+    "modes.bypass": "bypassPermissions는 시작할 때 허용해야 합니다: --allow-dangerously-skip-permissions",
+    "loop.usage": "/loop에는 프롬프트가 필요합니다: /loop [간격] 프롬프트, 예: /loop 10m 테스트를 돌려 하나씩 고쳐 줘",
+    "proactive.needs": (
+        "/proactive에는 PROACTIVE 기능이 필요합니다: AGENTCLI_FEATURE_PROACTIVE=1 또는 features 설정으로 켜세요"
+    ),
+    "btw.usage": "/btw에는 질문이 필요합니다: /btw 그 플래그 이름이 뭐였지?",
+    "tasks.unknown": "백그라운드 작업 {name!r}이(가) 없습니다. 있는 작업: {known}.",
+    "remember.usage": "기억할 글을 붙이세요: /remember 글",
+    "remember.off": "이 세션은 메모리 파일을 읽지 않아 아무것도 추가하지 않았습니다.",
 }
