@@ -9,7 +9,8 @@ import math
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from agentcli.mcp.incoming import CANCELLED, error, mend_tools
+from agentcli.mcp.incoming import CANCELLED, error
+from agentcli.mcp.mending import mend
 from agentcli.mcp.serverlog import ServerLog
 from agentcli.mcp.values import ServerEntry
 from agentcli.messages import Json
@@ -115,7 +116,7 @@ class ClientTransport:
         message = _read(given)
         match message:
             case JSONRPCResponse(id=answered) if answered == number:
-                for fault in mend_tools(message.result):
+                for fault in mend(message.result):
                     self._log.note(fault)
                 return message
             case JSONRPCError():

@@ -10,6 +10,7 @@ import json
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from agentcli.mcp.mending import mend
 from agentcli.mcp.serverlog import ServerLog
 from agentcli.text import clean
 
@@ -30,34 +31,6 @@ def error(number: Any, words: str) -> Any:
     from mcp.types import ErrorData, JSONRPCError
 
     return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=NOT_VALID, message=words))
-
-
-def mend_tools(result: dict[str, Any]) -> list[str]:
-    """Takes out of a list of tools what would make the whole list unreadable; returns what was done."""
-    tools = result.get("tools")
-    if not isinstance(tools, list):
-        return []
-    faults: list[str] = []
-    kept: list[Any] = []
-    for tool in tools:
-        if not isinstance(tool, dict) or not isinstance(tool.get("name"), str) or not tool["name"]:
-            faults.append("a tool without a name is left out")
-            continue
-        schema = tool.get("inputSchema")
-        if not isinstance(schema, dict) or schema.get("type") != "object":
-            faults.append(f"tool {tool['name']}: its inputSchema is no object schema")
-            tool["inputSchema"] = {**(schema if isinstance(schema, dict) else {}), "type": "object"}
-        if not isinstance(tool.get("description", ""), str):
-            tool.pop("description")
-        output = tool.get("outputSchema", {"type": "object"})
-        if not isinstance(output, dict) or output.get("type") != "object":
-            tool.pop("outputSchema")
-        for key, kind in (("annotations", dict), ("_meta", dict), ("icons", list), ("title", str)):
-            if key in tool and not isinstance(tool[key], kind):
-                tool.pop(key)
-        kept.append(tool)
-    result["tools"] = kept
-    return faults
 
 
 class Incoming:
@@ -106,7 +79,7 @@ class Incoming:
         if not isinstance(message, JSONRPCResponse | JSONRPCError):
             return [message]
         if isinstance(message, JSONRPCResponse):
-            for fault in mend_tools(message.result):
+            for fault in mend(message.result):
                 self._log.note(fault)
         number = message.id if message.id is None else coerce_request_id(message.id)
         if number in self._sent:

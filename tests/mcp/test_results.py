@@ -33,6 +33,7 @@ async def test_three_parallel_calls_each_have_their_result(mcp: World) -> None:
         "internal": {"error": {"code": -32603, "message": "it broke"}},
         "params": {"error": {"code": -32602, "message": "wrong", "data": {"field": "x"}}},
         "empty": {"result": {"content": []}},
+        "odd": {"result": {"content": [text("one"), {"type": "video", "url": "x://y"}, {"type": "text"}, 7]}},
         "failed": {"result": {"content": [text("no such row")], "isError": True}},
     }
     mcp.servers.add("s", tools=[tool(n) for n in calls], calls=calls)
@@ -46,6 +47,13 @@ async def test_three_parallel_calls_each_have_their_result(mcp: World) -> None:
         assert str(params) == "The MCP server s: error -32602: wrong ({'field': 'x'})."
         empty = await mcp.call(room, "mcp__s__empty")
         assert (empty.for_model, empty.is_error) == ((), False)
+        odd = await mcp.call(room, "mcp__s__odd")
+        assert texts(odd) == [
+            "one",
+            '[a part of the kind \'video\' that can\'t be read] {"type": "video", "url": "x://y"}',
+            '[a part of the kind \'text\' that can\'t be read] {"type": "text"}',
+            "[a part of the kind 'None' that can't be read] 7",
+        ]
         failed = await mcp.call(room, "mcp__s__failed")
         assert (texts(failed), failed.is_error, failed.for_user) == (
             ["no such row"],

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from rich.text import Text
 
 from agentcli.errors import SetupError
+from agentcli.events import ToolFinished
 from agentcli.i18n import Texts
+from agentcli.ports.display import CommandDisplay
 from agentcli.text import strip_ansi
 from agentcli.ui.terminal import external
 from agentcli.ui.terminal.capabilities import Capabilities, detect
@@ -24,7 +26,7 @@ from agentcli.ui.terminal.output.diff import Diff, DiffLine, compare, draw
 from agentcli.ui.terminal.output.glyphs import ASCII, UNICODE
 from agentcli.ui.terminal.output.markdown import whole
 from agentcli.ui.terminal.output.pen import Pen, cut, safe
-from agentcli.ui.terminal.output.tools import RunningCall, seconds
+from agentcli.ui.terminal.output.tools import CallPainter, RunningCall, seconds
 from agentcli.ui.terminal.status import line, parts
 from agentcli.ui.terminal.theme import SHAPES, THEME_NAMES, choose_theme, theme
 from tests.ui.scripted import STATUS
@@ -265,3 +267,11 @@ def test_each_sign_of_the_context_grid_has_a_colour_of_its_own() -> None:
     colours = dict(reversed(pair) for pair in re.findall(r"\x1b\[(\d+)m([█▓])", drawn["dark"]))
     assert colours["█"] != colours["▓"]
     assert not re.search(r"\x1b\[\d+m[█▓]", drawn["none"])
+
+
+def test_a_line_of_output_without_an_end_fills_no_screen() -> None:
+    painter = CallPainter(UNICODE, Texts("en"))
+    display = CommandDisplay("x", "y" * 100_000 + "\nlast")
+    event = ToolFinished(tool_use_id="t", name="Bash", title="x", display=display, is_error=False, duration=0.0)
+    lines = [text.plain.strip() for text in painter.finished(event)]
+    assert lines[1:] == ["y" * 400 + "…", "last"]

@@ -11,7 +11,7 @@ from rich.text import Text
 from agentcli.events import ToolFinished
 from agentcli.i18n import Texts
 from agentcli.ports.display import CommandDisplay, DiffDisplay, Display, TextDisplay, Todo, TodoDisplay
-from agentcli.text import collapse_progress, one_line
+from agentcli.text import cluster_start, collapse_progress, one_line
 from agentcli.ui.terminal.output.diff import compare, draw
 from agentcli.ui.terminal.output.glyphs import Glyphs
 from agentcli.ui.terminal.output.pen import safe
@@ -21,6 +21,8 @@ OUTPUT_LINES = 4
 ERROR_LINES = 6
 DIFF_LINES = 40
 TITLE_WIDTH = 100
+LINE_WIDTH = 400
+"""Characters of one line of output."""
 
 
 @dataclass(slots=True)
@@ -145,12 +147,17 @@ class CallPainter:
         more = self._texts("tool.more", count=len(lines) - limit)
         return [*(Text(line, style=look) for line in lines[:limit]), Text(more, style="dim")]
 
+    def _short(self, line: str) -> Text:
+        """A line of output: what has no end is for the whole transcript (Ctrl+O), not for the screen."""
+        shown = line if len(line) <= LINE_WIDTH else f"{line[: cluster_start(line, LINE_WIDTH)]}…"
+        return Text(shown, style="dim")
+
     def _tail(self, text: str, limit: int) -> list[Text]:
         lines = [line for line in safe(collapse_progress(text)).rstrip("\n").split("\n") if line.strip()]
         if len(lines) <= limit + 1:
-            return [Text(line, style="dim") for line in lines]
+            return [self._short(line) for line in lines]
         more = self._texts("tool.earlier", count=len(lines) - limit)
-        return [Text(more, style="dim"), *(Text(line, style="dim") for line in lines[-limit:])]
+        return [Text(more, style="dim"), *(self._short(line) for line in lines[-limit:])]
 
 
 def todo_lines(todos: Sequence[Todo], glyphs: Glyphs) -> list[Text]:
