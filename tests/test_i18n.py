@@ -28,6 +28,7 @@ BUILT = (
     "window.",
     "mcp.state.",
     "memory.when.",
+    "memory.what.",
 )
 """Prefixes of keys that are put together in code."""
 
@@ -47,7 +48,7 @@ def test_a_language_has_every_text_with_the_same_placeholders(language: str) -> 
 def test_every_key_is_used_and_every_used_key_exists() -> None:
     code = "\n".join(
         p.read_text()
-        for folder in ("ui", "commands", "cli", "model", "runtime", "modes")
+        for folder in ("ui", "commands", "cli", "model", "runtime", "modes", "memory")
         for p in (ROOT / folder).rglob("*.py")
     )
     mentioned = set(re.findall(r"""["'](\w+(?:[.-][\w-]+)+)["']""", code))

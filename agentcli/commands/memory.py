@@ -25,7 +25,7 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
             return CommandResult(listing(room.survey(), t))
         case "why" if rest.strip():
             path = context.session.workspace.resolve(rest.strip())
-            return CommandResult(because(explain(path, room.places, room.approvals), t))
+            return CommandResult(because(explain(path, room.places, room.approvals, t), t))
         case "edit":
             return CommandResult(await edit(room.survey(), rest.strip(), context.dialogs, t))
         case _:

@@ -23,7 +23,7 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
         raise UserError(t("remember.usage"))
     if room is None:
         raise UserError(t("remember.off"))
-    targets = note_targets(room.places)
+    targets = note_targets(room.places, t)
     choices = [Choice(str(n), str(target.path), target.label) for n, target in enumerate(targets)]
     choices.append(Choice(MESSAGE, t("remember.message")))
     picked = await context.dialogs.choose(t("remember.where"), choices)

@@ -40,7 +40,7 @@ def _troubles(context: CommandContext) -> list[str]:
     settings = context.session.world.settings
     found = [*settings.errors, *settings.warnings, *context.session.gate.warnings]
     if settings.unknown:
-        found.append(f"unknown settings: {', '.join(settings.unknown)}")
+        found.append(context.texts("session.unknown", names=", ".join(settings.unknown)))
     return [f"- **{context.texts('session.settings')}:** {_literal(text)}" for text in dict.fromkeys(found)]
 
 

@@ -17,6 +17,7 @@ from agentcli.files import (
     replace_file,
     to_newlines,
 )
+from agentcli.i18n import IN_ENGLISH, Texts
 from agentcli.memory.places import Places
 from agentcli.memory.values import Scope
 from agentcli.text import clean
@@ -35,17 +36,17 @@ class NoteTarget:
     tree: Path | None = None
 
 
-def note_targets(places: Places) -> tuple[NoteTarget, ...]:
+def note_targets(places: Places, t: Texts = IN_ENGLISH) -> tuple[NoteTarget, ...]:
     """Where a note may go, the most usual first: the project's file, the user's own for the project, the user's."""
     project = next((p for p in _project_files(places) if os.path.isfile(p)), places.root / "CLAUDE.md")
     wanted: list[tuple[Path, Scope, str]] = [
-        (project, "project", "Project: shared with the team"),
-        (places.root / "CLAUDE.local.md", "local", "Project, only you: keep it out of git"),
+        (project, "project", t("memory.note.project")),
+        (places.root / "CLAUDE.local.md", "local", t("memory.note.local")),
     ]
     if places.start != places.root and os.path.isfile(places.start / "CLAUDE.md"):
-        wanted.insert(0, (places.start / "CLAUDE.md", "project", "This directory: shared with the team"))
+        wanted.insert(0, (places.start / "CLAUDE.md", "project", t("memory.note.here")))
     if places.user is not None:
-        wanted.append((places.user / "CLAUDE.md", "user", "You, in all projects"))
+        wanted.append((places.user / "CLAUDE.md", "user", t("memory.note.user")))
     return tuple(
         NoteTarget(path, scope, label, os.path.isfile(path), None if scope == "user" else places.root)
         for path, scope, label in wanted

@@ -6,6 +6,8 @@ from typing import Literal, Protocol
 
 Woken = Literal["time", "user", "report"]
 """The time is over, the user wrote something, or a background task ended."""
+REPORTED = "(A background agent has reported.)"
+"""The words of a turn that begins because a background agent has reported."""
 
 
 class Rest(Protocol):

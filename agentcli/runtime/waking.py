@@ -11,11 +11,9 @@ from agentcli.agent.agent import Agent
 from agentcli.agent.subagent_crew import Crew
 from agentcli.events import Event, EventStream, Notice, QueueChanged, TurnFinished
 from agentcli.ports.frontend import UserInput
-from agentcli.ports.rest import Woken
+from agentcli.ports.rest import REPORTED, Woken
 from agentcli.ports.sessions import Clock
 from agentcli.ports.turns import Ticker
-
-REPORTED = "(A background agent has reported.)"
 
 
 class Waking:

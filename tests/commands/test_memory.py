@@ -10,6 +10,7 @@ import pytest
 from agentcli.commands.init import init_prompt
 from agentcli.commands.memory import because, edit, listing
 from agentcli.errors import UserError
+from agentcli.i18n import Texts
 from agentcli.memory.why import explain
 from tests.memory.worlds import Desk, settings, write
 
@@ -53,6 +54,8 @@ async def test_the_list_in_order_with_what_is_left_out(project: Path, home: Path
     write(notes / "MEMORY.md", "- a\n")
     text = listing(desk.room.survey()).replace(str(notes), "/notes")
     text = re.sub(r"about \d+ tokens", "about N tokens", text)  # the figure counts the path's length too
+    korean = re.sub(r"약 \d+토큰", "약 N토큰", listing(desk.room.survey(), Texts("ko")).replace(str(notes), "/notes"))
+    golden("memory.ko.md", korean.replace(str(project), "/p").replace(str(home), "/h") + "\n")
     golden("memory.md", text.replace(str(project), "/p").replace(str(home), "/h") + "\n")
 
 
@@ -102,4 +105,8 @@ async def test_why_a_file_counts(project: Path) -> None:
     told = because(explain(project / "sub" / "x.py", room.places, room.approvals))
     assert str(project / "sub" / "CLAUDE.md") in told
     assert "token" in told
+    korean = Texts("ko")
+    assert because(explain(project / "sub" / "x.py", room.places, room.approvals, korean), korean).endswith(
+        "팀과 공유하는 프로젝트 파일; 파일로 가는 경로의 디렉터리에 있음"
+    )
     assert because(explain(project / "x.py", room.places, room.approvals)) == "There are no memory files here."

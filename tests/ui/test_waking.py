@@ -11,6 +11,7 @@ from agentcli.commands.registry import Registry
 from agentcli.events import StepStarted
 from agentcli.i18n import Texts
 from agentcli.ports.frontend import UserInput
+from agentcli.ports.rest import REPORTED
 from agentcli.ui.terminal.plain import PlainFrontEnd
 from agentcli.ui.terminal.way import Way
 from tests.ui.scripted import Pause, ScriptedSession
@@ -42,6 +43,15 @@ async def test_a_turn_begins_by_itself_and_can_be_steered() -> None:
         await show.gone("Waiting")
         reasons.put_nowait("another")
         await show.see("echo: another")
+
+
+async def test_why_a_turn_began_by_itself_is_said_in_the_users_language() -> None:
+    reasons, wake = waker()
+    async with theatre(ScriptedSession(), wake=wake, language="ko") as show:
+        reasons.put_nowait(REPORTED)
+        await show.see("❯ (백그라운드 에이전트의 보고가 도착했습니다.)")
+        await show.settled()
+        assert show.session.received == [UserInput(REPORTED)]
 
 
 async def test_it_waits_for_what_runs() -> None:

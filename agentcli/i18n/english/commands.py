@@ -79,6 +79,7 @@ TEXTS: Mapping[str, str] = {
     "session.confined": "shell commands are confined",
     "session.confined.asked": "shell commands are confined, and asked about all the same",
     "session.settings": "Settings",
+    "session.unknown": "unknown settings: {names}",
     "tasks.none": "Nothing runs in the background, and nothing did.",
     "tasks.silent": "(no output)",
     "tasks.kill": "End {task}?",

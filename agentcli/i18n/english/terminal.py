@@ -27,6 +27,7 @@ TEXTS: Mapping[str, str] = {
     "agent.more": "more agents: {count} (/tasks)",
     "agent.steps": "steps: {count}",
     "agent.tokens": "tokens: {count}",
+    "agent.reported": "(A background agent has reported.)",
     "queue.message": "queued: {text}",
     "queue.more": "and {count} more queued",
     # Keys

@@ -79,6 +79,7 @@ TEXTS: Mapping[str, str] = {
     "session.confined": "셸 명령을 격리하여 실행",
     "session.confined.asked": "셸 명령을 격리하여 실행하고, 권한도 물음",
     "session.settings": "설정",
+    "session.unknown": "알 수 없는 설정: {names}",
     "tasks.none": "백그라운드에서 실행 중이거나 실행된 것이 없습니다.",
     "tasks.silent": "(출력 없음)",
     "tasks.kill": "{task}을(를) 끝낼까요?",

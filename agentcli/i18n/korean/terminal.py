@@ -26,6 +26,7 @@ TEXTS: Mapping[str, str] = {
     "agent.more": "에이전트 {count}개 더 있음 (/tasks)",
     "agent.steps": "단계 {count}회",
     "agent.tokens": "토큰 {count}개",
+    "agent.reported": "(백그라운드 에이전트의 보고가 도착했습니다.)",
     "queue.message": "대기 중: {text}",
     "queue.more": "외 {count}개 대기 중",
     "hint.interrupt": "Esc로 중단",

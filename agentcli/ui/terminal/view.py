@@ -13,6 +13,7 @@ from agentcli import events as e
 from agentcli.i18n import Texts
 from agentcli.messages import TextBlock
 from agentcli.model.figures import money
+from agentcli.ports.rest import REPORTED
 from agentcli.text import collapse_progress, one_line
 from agentcli.ui.terminal.output.activity import Activity, SubagentLine, draw
 from agentcli.ui.terminal.output.answer import AnswerStream
@@ -233,7 +234,8 @@ class View:
                 pass
 
     def echo(self, text: str) -> None:
-        """A message of the person, as it was taken on."""
+        """A message of the person, as it was taken on; a turn that began by itself says why."""
+        text = self.texts("agent.reported") if text == REPORTED else text
         lines = safe(text).rstrip("\n").split("\n")
         shown = lines if len(lines) <= ECHO_LINES + 1 else lines[:ECHO_LINES]
         rows = [Text(f"{self.glyphs.prompt if n == 0 else ' '} {line}", style="user") for n, line in enumerate(shown)]
