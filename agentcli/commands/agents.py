@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentcli.commands.base import Command, CommandContext, CommandResult
+from agentcli.errors import UserError
 from agentcli.extend.agents import AgentDefinition
 from agentcli.extend.room import Extensions
 from agentcli.i18n import IN_ENGLISH, Texts
@@ -15,6 +16,8 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
         return CommandResult(context.texts("extensions.off"))
     room.refresh()
     t = context.texts
+    if arguments and arguments.lower() not in (name.lower() for name in room.agents):
+        raise UserError(t("agents.unknown", name=arguments, known=", ".join(room.agents)))
     if arguments:
         return CommandResult(details(room.agent(arguments), t))
     lines = [f"**{t('agents.agents')}**", "", *(_line(agent) for agent in room.agents.values())]

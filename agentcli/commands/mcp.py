@@ -27,6 +27,8 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
     name = rest.strip()
     if not name:
         return CommandResult(listing(room, t) if not word else detail(room, word, t))
+    if word in ("reconnect", "enable", "disable"):
+        _status(room, name, t)  # an unknown server is named here
     match word:
         case "reconnect":
             await room.manager.reconnect(name)

@@ -32,7 +32,7 @@ async def run(context: CommandContext, arguments: str) -> CommandResult:
     if picked == MESSAGE:
         return CommandResult(prompt=UserInput(f"#{arguments}"))
     target = targets[int(picked)]
-    path = add_note(target.path, arguments, tree=target.tree)
+    path = add_note(target.path, arguments, tree=target.tree, t=t)
     return CommandResult(t("remember.added", path=path))
 
 

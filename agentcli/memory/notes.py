@@ -58,7 +58,7 @@ def _project_files(places: Places) -> list[Path]:
     return [places.root / name for name in names]
 
 
-def add_note(path: Path, text: str, *, tree: Path | None = None) -> Path:
+def add_note(path: Path, text: str, *, tree: Path | None = None, t: Texts = IN_ENGLISH) -> Path:
     """Appends the text as a list item; makes the file if there is none.  Returns the real path.
 
     Encoding, line ends and everything else about the file stay.  ``tree`` is the project of a project's file: a link
@@ -66,31 +66,31 @@ def add_note(path: Path, text: str, *, tree: Path | None = None) -> Path:
     """
     words = clean(text).strip()
     if not words:
-        raise UserError("An empty note is not added.")
+        raise UserError(t("memory.note.empty"))
     item = "- " + "\n  ".join(words.splitlines())
     real = path.resolve()
     if tree is not None and not real.is_relative_to(tree.resolve()):
-        raise UserError(f"{path} is a link to {real}, outside the project; nothing was added. Edit that file yourself.")
+        raise UserError(t("memory.note.link", path=path, real=real))
     try:
         for _ in range(TRIES):
             try:
-                return _append(path, item)
+                return _append(path, item, t)
             except (FileChanged, FileExistsError):
                 continue
     except OSError as error:
-        raise UserError(f"{path}: the note can't be added ({error.strerror})") from error
+        raise UserError(t("memory.note.failed", path=path, error=error.strerror)) from error
     except UnicodeEncodeError as error:
-        raise UserError(f"{path}: its encoding ({error.encoding}) lacks a character of the note") from error
-    raise UserError(f"{path}: others keep changing it; the note was not added")
+        raise UserError(t("memory.note.encoding", path=path, encoding=error.encoding)) from error
+    raise UserError(t("memory.note.raced", path=path))
 
 
-def _append(path: Path, item: str) -> Path:
+def _append(path: Path, item: str, t: Texts) -> Path:
     if not os.path.exists(path):
         return create_file(path, f"{item}\n".encode())
     data, stamp = read_stamped(path)
     decoded = None if looks_binary(data) else decode(data)
     if decoded is None:
-        raise UserError(f"{path} is not a text file; nothing was added")
+        raise UserError(t("memory.note.binary", path=path))
     form, old = decoded.format, decoded.text
     before = "" if not old or old.endswith(("\n", "\r")) else "\n"
     added = encode(to_newlines(f"{before}{item}\n", form.newline), form)[len(form.bom) :]

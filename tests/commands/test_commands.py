@@ -337,6 +337,7 @@ KOREAN = (
     "permissions",
     "permissions other",
     "hooks",
+    "agents nobody",
     "memory other",
     "memory edit 9",
     "mcp",

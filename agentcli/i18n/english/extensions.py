@@ -53,6 +53,7 @@ TEXTS: Mapping[str, str] = {
     "agents.color": "color",
     "agents.first": "first prompt",
     "agents.default": "(the default agent prompt)",
+    "agents.unknown": "there is no agent {name!r}. There are: {known}",
     # /memory
     "count.token": "about {count} token|about {count} tokens",
     "count.character": "{count} character|{count} characters",
@@ -89,6 +90,14 @@ TEXTS: Mapping[str, str] = {
     "memory.note.project": "Project: shared with the team",
     "memory.note.local": "Project, only you: keep it out of git",
     "memory.note.user": "You, in all projects",
+    "memory.note.empty": "An empty note is not added.",
+    "memory.note.link": (
+        "{path} is a link to {real}, outside the project; nothing was added. Edit that file yourself."
+    ),
+    "memory.note.failed": "{path}: the note can't be added ({error})",
+    "memory.note.encoding": "{path}: its encoding ({encoding}) lacks a character of the note",
+    "memory.note.raced": "{path}: others keep changing it; the note was not added",
+    "memory.note.binary": "{path} is not a text file; nothing was added",
     "memory.number": "/memory edit {given}: give a number from 1 to {most}, as /memory shows them.",
     "memory.binary": "{path} is not a text file.",
     "memory.unchanged": "`{path}` is unchanged.",

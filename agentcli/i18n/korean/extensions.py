@@ -49,6 +49,7 @@ TEXTS: Mapping[str, str] = {
     "agents.color": "색",
     "agents.first": "첫 프롬프트",
     "agents.default": "(기본 에이전트 프롬프트)",
+    "agents.unknown": "에이전트 {name!r}이(가) 없습니다. 있는 것: {known}",
     "count.token": "약 {count}토큰",
     "count.character": "{count}자",
     "count.byte": "{count}바이트",
@@ -86,6 +87,14 @@ TEXTS: Mapping[str, str] = {
     "memory.note.project": "프로젝트: 팀과 공유",
     "memory.note.local": "프로젝트, 나만: git에 넣지 마세요",
     "memory.note.user": "나, 모든 프로젝트",
+    "memory.note.empty": "빈 메모는 추가하지 않습니다.",
+    "memory.note.link": (
+        "{path}: 프로젝트 밖의 {real}을(를) 가리키는 링크라서 추가하지 않았습니다. 그 파일을 직접 편집하세요."
+    ),
+    "memory.note.failed": "{path}: 메모를 추가할 수 없습니다 ({error})",
+    "memory.note.encoding": "{path}: 파일의 인코딩({encoding})으로 쓸 수 없는 글자가 메모에 있습니다",
+    "memory.note.raced": "{path}: 다른 곳에서 계속 변경하고 있어 메모를 추가하지 못했습니다",
+    "memory.note.binary": "{path}: 텍스트 파일이 아니라서 추가하지 않았습니다",
     "memory.number": "/memory edit {given}: /memory에 나오는 1에서 {most}까지의 번호를 쓰세요.",
     "memory.binary": "{path}: 텍스트 파일이 아닙니다.",
     "memory.unchanged": "`{path}`: 바뀐 것이 없습니다.",
