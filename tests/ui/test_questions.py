@@ -108,7 +108,7 @@ PLAN = Question("Go ahead?", "Plan", (("Yes", ""), ("No", "")), about=STEPS)
 
 async def test_a_plan_is_drawn_and_stays_after_the_answer() -> None:
     async with asked(PLAN) as (show, task):
-        assert "Steps\n\n • one\n\n a  b\n ────\n 1  2\n" in show.everything
+        await show.until(lambda: "Steps\n\n • one\n\n a  b\n ────\n 1  2\n" in show.everything)
         assert "Plan\n  Go ahead?\n❯ 1. Yes" in show.screen
         show.keys("1")
         assert await task == {"Go ahead?": "Yes"}
