@@ -105,3 +105,22 @@ def test_a_tool_answers_permission_questions(servers: Path, project: Path) -> No
     assert (project / "a.txt").read_text() == "x"
     assert not (project / "owned").exists()
     assert [d["tool_name"] for d in done.json["permission_denials"]] == ["Bash"]
+
+
+def test_each_server_that_is_not_there_is_named_and_the_run_goes_on(project: Path) -> None:
+    entries = {
+        "mute": {"command": "sleep", "args": ["3600.25"]},
+        "fork": {"command": "sh", "args": ["-c", "sleep 3600.25 & exit 0"]},
+        "missing": {"command": "no-such-program-xyz"},
+        "web": {"type": "http", "url": "http://127.0.0.1:9/mcp"},
+    }
+    with ApiServer("fine") as api:
+        env = {"ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": api.key, "MCP_TIMEOUT": "8000"}
+        done = run("-p", "go", "--mcp-config", json.dumps({"mcpServers": entries}), cwd=project, env=env)
+    assert (done.code, done.out) == (0, "fine\n"), done.err
+    said = {line.split()[3].rstrip(":"): line for line in done.err.splitlines() if "MCP server" in line}
+    assert set(said) == set(entries)
+    for name, words in (("fork", "exited (code 0)"), ("missing", "not found"), ("web", "can't be reached")):
+        assert words in said[name], said[name]
+    left = subprocess.run(["pgrep", "-f", "sleep 3600.25"], capture_output=True, text=True, check=False)
+    assert left.stdout == ""
