@@ -121,6 +121,13 @@ class Manager:
                 for task in waits:
                     task.cancel()
 
+    def tell_late(self) -> None:
+        """Names the servers that are not there yet.  Headless there is no ``/mcp`` to ask why."""
+        for name, connection in self.connections.items():
+            if connection.state == "pending":
+                why = connection.reason or "it has not answered yet"
+                self._report("warning", f"MCP server {name} is not connected: {why}. The run begins without it.")
+
     def status(self, name: str) -> ServerStatus:
         entry = self._entry(name)
         connection = self.connections.get(name)

@@ -120,14 +120,7 @@ class McpRoom:
             if needed and not self._wiring.interactive:
                 await self.manager.wait(self._host.start, needed)
             if not self._wiring.interactive:
-                self._tell_late()
-
-    def _tell_late(self) -> None:
-        """Headless there is no ``/mcp`` to ask why a server's tools are not there."""
-        for name, connection in self.manager.connections.items():
-            if connection.state == "pending":
-                why = connection.reason or "it has not answered yet"
-                self._report("warning", f"MCP server {name} is not connected: {why}. The run begins without it.")
+                self.manager.tell_late()
 
     async def wait_named(self, prompt: str) -> None:
         """Waits for servers that the prompt names (``@server:``, ``mcp__server``, or the name as a word)."""

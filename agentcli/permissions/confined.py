@@ -16,7 +16,6 @@ from agentcli.permissions.verdicts import Policy, Verdict, Weight, allow
 MOST = 50_000
 """Entries of the working directories that are looked at for files that deny rules mean."""
 _AT_EASE: frozenset[Weight] = frozenset({"default", "unclear", "doubtful"})
-_SKIPPED = frozenset({".git", "node_modules", "__pycache__"})
 _PLAIN = frozenset("*?[")
 
 
@@ -43,15 +42,14 @@ def at_ease(verdict: Verdict) -> Verdict:
     return verdict
 
 
-def denied_files(policy: Policy, *tools: str) -> tuple[Path, ...]:
+def denied_files(policy: Policy, *tools: str) -> tuple[tuple[Path, ...], bool]:
     """The files and directories that deny rules about ``tools`` mean and that exist: those that are named, and those
-    in the working directories that match."""
+    in the working directories that match.  Whether these are all: in very large directories not all are looked at."""
     rules = [r for r in policy.having("deny", *tools) if r.kind == "path"]
     found = dict.fromkeys(path for rule in rules if (path := _named(rule, policy)) is not None and os.path.exists(path))
     patterns = [expression for rule in rules for expression in compiled(rule, policy.ground)]
-    if patterns:
-        found.update(dict.fromkeys(_matching(policy.ground.workspace.roots, patterns)))
-    return tuple(found)
+    matching, whole = _matching(policy.ground.workspace.roots, patterns) if patterns else ([], True)
+    return tuple(found | dict.fromkeys(matching)), whole
 
 
 def _named(rule: Rule, policy: Policy) -> Path | None:
@@ -69,14 +67,17 @@ def _named(rule: Rule, policy: Policy) -> Path | None:
     return start / text.removeprefix("./")
 
 
-def _matching(roots: Iterable[Path], patterns: list[Any]) -> Iterable[Path]:
+def _matching(roots: Iterable[Path], patterns: list[Any]) -> tuple[list[Path], bool]:
+    """What matches, not looking into ``.git``; false where there was too much to look at."""
+    found: list[Path] = []
     seen = 0
     for root in roots:
         for folder, folders, files in os.walk(root):
             seen += len(files) + len(folders)
             if seen > MOST:
-                return
-            inner = [name for name in folders if any(p.match(f"{folder}/{name}") for p in patterns)]
-            yield from (Path(folder, name) for name in inner)
-            folders[:] = [name for name in folders if name not in _SKIPPED and name not in inner]
-            yield from (Path(folder, name) for name in files if any(p.match(f"{folder}/{name}") for p in patterns))
+                return found, False
+            inner = {name for name in folders if any(p.match(f"{folder}/{name}") for p in patterns)}
+            found += (Path(folder, name) for name in sorted(inner))
+            folders[:] = [name for name in folders if name != ".git" and name not in inner]
+            found += (Path(folder, name) for name in files if any(p.match(f"{folder}/{name}") for p in patterns))
+    return found, True

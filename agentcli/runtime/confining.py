@@ -10,7 +10,7 @@ from typing import Any
 from agentcli.errors import SetupError
 from agentcli.messages import Json
 from agentcli.paths import user_home
-from agentcli.permissions.confined import denied_files
+from agentcli.permissions.confined import MOST, denied_files
 from agentcli.permissions.confinement import Confinement, read_confinement
 from agentcli.permissions.gate import Gate
 from agentcli.ports.sandbox import Wrap
@@ -99,19 +99,29 @@ def make_sandbox(
     sandbox = Sandbox(
         found,
         wishes,
-        lambda workspace: _guarded(gate, workspace),
+        lambda workspace: _guarded(gate, workspace, warn),
         temporary=directory() / "tmp",
         own=own,
         home=home,
         env=world.env,
     )
-    gate.confinement = read_confinement(settings)
-    return ConfinedCommands(gate.confinement, sandbox)
+    confinement = gate.confinement = read_confinement(settings)
+    _guarded(gate, world.workspace, warn)
+    return ConfinedCommands(confinement, sandbox)
 
 
-def _guarded(gate: Gate, workspace: Workspace) -> Guarded:
+def _guarded(gate: Gate, workspace: Workspace, warn: Callable[[str], None]) -> Guarded:
+    """What deny rules mean now.  Where not all of it can be found, the sandbox stands in for no question any more."""
     policy = gate.policy()
     home, tree = git_root(policy.ground.workspace.start), git_root(workspace.start)
     rules = rules_in(tree, home, policy.rules) if tree and home and tree != home else policy.rules
     policy = replace(policy, ground=replace(policy.ground, workspace=workspace), rules=rules)
-    return Guarded(denied_files(policy, "Read"), denied_files(policy, "Edit"))
+    (unreadable, read_all), (unwritable, edit_all) = denied_files(policy, "Read"), denied_files(policy, "Edit")
+    bounds = gate.confinement
+    if bounds is not None and bounds.unasked and not (read_all and edit_all):
+        gate.confinement = replace(bounds, unasked=False)
+        warn(
+            f"The working directories hold more than {MOST:,} files, too many to find all that deny rules mean: "
+            "confined commands are asked about as always."
+        )
+    return Guarded(unreadable, unwritable)

@@ -126,6 +126,22 @@ async def test_no_way_out_where_the_settings_say_so(stage: Stage) -> None:
     assert text.endswith("working directories and $TMPDIR; nothing runs outside of it here]")
 
 
+@real
+async def test_where_deny_rules_can_not_be_held_everywhere_commands_are_asked_about(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentcli.permissions.confined.MOST", 5)
+    (stage.home / ".claude").mkdir()
+    (stage.home / ".claude" / "settings.json").write_text('{"permissions": {"deny": ["Read(.env)"]}}')
+    for number in range(6):
+        (stage.project / f"f{number}").touch()
+    async with stage.session(permission_mode="default", settings=settings()) as session:
+        assert any("too many to find all that deny rules mean" in text for text in session.start_notices)
+        asked = answering(session, allowed=True)
+        await results(stage, session, line("touch made"))
+        assert len(asked) == 1
+
+
 async def test_without_the_program_it_is_said_or_fatal(stage: Stage, tmp_path: Path) -> None:
     wish = str(tmp_path / "no-bwrap")
     async with stage.session(permission_mode="default", settings=settings(bwrapPath=wish)) as session:

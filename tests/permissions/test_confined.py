@@ -92,10 +92,13 @@ def test_files_that_deny_rules_mean(project: Path, home: Path) -> None:
         project, home, deny=["Read(.env)", "Read(**/*.pem)", "Read(~/.ssh/**)", "Edit(gen/**)", "Read(//nowhere/x)"]
     )
     policy = made.policy()
-    assert set(denied_files(policy, "Read")) == {
+    read, whole = denied_files(policy, "Read")
+    assert whole
+    assert set(read) == {
         project / ".env",
+        project / "node_modules/x/.env",
         project / "sub/.env",
         project / "sub/key.pem",
         home / ".ssh",
     }
-    assert set(denied_files(policy, "Edit")) == {project / "gen"}
+    assert denied_files(policy, "Edit") == ((project / "gen",), True)
