@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentcli.permissions.shellpatterns import command_form, compile_pattern, matches
+from agentcli.ports.sandbox import LEAVE
 from agentcli.shell import parse
-
-LEAVE = "dangerouslyDisableSandbox"
-"""The input of the shell tool that asks to run a command outside."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,9 @@ from typing import Protocol, TypeAlias
 from agentcli.messages import Json
 from agentcli.ports.tools import Workspace
 
+LEAVE = "dangerouslyDisableSandbox"
+"""The input of the shell tool that asks to run a command outside.  No schema has it: whom the sandbox stops is told of
+it."""
 Wrap: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
 """Puts something around a command's arguments."""
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from agentcli.paths import private_directory
+from agentcli.ports.sandbox import Wrap
 from agentcli.ports.tools import Workspace
 from agentcli.sandbox.confines import Guarded, Wishes, confines
 from agentcli.sandbox.mechanism import Mechanism
 
 GuardedFiles: TypeAlias = Callable[[Workspace], Guarded]
-Wrap: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
 
 
 def read_wishes(settings: Mapping[str, Any], *, base: Path, home: Path | None) -> tuple[Wishes, tuple[str, ...]]:

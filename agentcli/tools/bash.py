@@ -11,11 +11,11 @@ from agentcli.errors import SetupError, ToolError
 from agentcli.messages import Json
 from agentcli.ports.display import CommandDisplay, Display
 from agentcli.ports.jobs import Jobs
-from agentcli.ports.sandbox import CommandSandbox
+from agentcli.ports.sandbox import LEAVE, CommandSandbox
 from agentcli.ports.tools import Effect, ToolContext, ToolResult, text_result
 from agentcli.text import clean
 from agentcli.tools.base import BuiltinTool
-from agentcli.tools.bash_cage import LEAVE, Cage, hint
+from agentcli.tools.bash_cage import Cage, hint
 from agentcli.tools.bash_run import DEFAULT_LIMIT, Foreground, check_command, may_move, not_started, perform
 from agentcli.tools.bash_shell import Shell
 from agentcli.tools.schema import param, parse
@@ -29,7 +29,7 @@ class BashParams:
     timeout: int | None = param("ms", default=None, minimum=1)
     description: str = param("What it does, 5-10 words", default="")
     run_in_background: bool = param(default=False)
-    outside: bool = param(name="dangerouslyDisableSandbox", default=False, told=False)
+    outside: bool = param(name=LEAVE, default=False, told=False)
 
 
 class Bash(BuiltinTool[BashParams]):

@@ -6,10 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agentcli.ports.sandbox import CommandSandbox, Wrap
+from agentcli.ports.sandbox import LEAVE, CommandSandbox, Wrap
 
-LEAVE = "dangerouslyDisableSandbox"
-"""The input that asks to run a command outside.  No schema has it: whom the sandbox stops is told of it."""
 _STOPPED = re.compile(
     r"read-only file system|operation not permitted|permission denied|network is unreachable"
     r"|could(?: not|n't) resolve|name resolution|name or service not known|unable to resolve|getaddrinfo|EROFS|EPERM"

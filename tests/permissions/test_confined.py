@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from agentcli.permissions.confined import denied_files
-from agentcli.permissions.confinement import LEAVE, Confinement, read_confinement
+from agentcli.permissions.confinement import Confinement, read_confinement
 from agentcli.ports.permissions import Decision
+from agentcli.ports.sandbox import LEAVE
 from agentcli.ports.tools import ToolCall
 from tests.permissions.conftest import GateMaker, make_gate
 
